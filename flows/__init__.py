@@ -1,0 +1,5 @@
+"""Composition only: order, retries, caching, progress, report. No arithmetic."""
+
+from tasks import environment
+
+environment.apply()
