@@ -1,0 +1,140 @@
+"""The parameters of a study as frozen models: one class per block of ``params.yaml``.
+
+Every key is required and every unknown key is refused, so the file says all that a run depends on and nothing else. Numbers carry their
+range. Reading the file, choosing a profile and explaining what is wrong with a value is ``flows.profiles``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    field_validator,
+)
+
+Text = Annotated[StrictStr, Field(min_length=1)]
+Count = Annotated[StrictInt, Field(ge=1)]
+NonNegativeInt = Annotated[StrictInt, Field(ge=0)]
+
+
+def _number(value: Any) -> Any:
+    """Refuse text and booleans where a real number is meant; pydantic would read ``"1"`` and ``true`` as 1."""
+    if isinstance(value, bool | str):
+        raise ValueError("a number is needed")
+    return value
+
+
+def _scalar(value: Any) -> Any:
+    if not isinstance(value, str | int | float | bool | None):
+        raise ValueError("an option is text, a number, true, false or null")
+    return value
+
+
+Scalar = Annotated[Any, BeforeValidator(_scalar)]
+Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
+
+
+class Block(BaseModel):
+    """Common ground of all blocks: frozen, and closed against keys that nobody reads."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Named(Block):
+    """A dataset or a backbone, with options of its own where it takes any: ``{name: noise, options: {n: 60}}``."""
+
+    name: Text
+    options: dict[str, Scalar] = {}
+
+
+def _named(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str) else value
+
+
+Choice = Annotated[Named, BeforeValidator(_named)]
+
+
+class Extract(Block):
+    """How features are read off a backbone.
+
+    ``tokens``, ``precision``, ``storage`` and ``image_size`` belong to the address of the stored features; the other fields say only
+    how the work is cut and where it runs.
+    """
+
+    tokens: tuple[Literal["cls", "mean"], ...] = Field(min_length=1)
+    precision: Literal["float32", "bfloat16", "float16"]
+    storage: Literal["float32", "float16"]
+    batch_size: Count
+    rows_per_range: Count
+    image_size: Count | None
+    device: Annotated[StrictStr, Field(pattern=r"^(cpu|cuda(:[0-9]+)?)$")]
+    threads: Count
+
+    @field_validator("tokens")
+    @classmethod
+    def _no_token_twice(cls, tokens: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(tokens)) != len(tokens):
+            raise ValueError("each kind of token may be named once")
+        return tokens
+
+
+class Probe(Block):
+    """How the linear probe of each layer is fitted: penalties to choose from, tolerance, and what counts as the last layer."""
+
+    token: Literal["cls", "mean"]
+    last_layer: Literal["normed", "raw"]
+    l2: tuple[Annotated[Real, Field(ge=0)], ...] = Field(min_length=1)
+    tol: Annotated[Real, Field(gt=0)]
+    max_iter: Count
+    refit: StrictBool
+    threads: Count
+
+    @field_validator("l2")
+    @classmethod
+    def _rising(cls, l2: tuple[float, ...]) -> tuple[float, ...]:
+        if list(l2) != sorted(set(l2)):
+            raise ValueError("penalties must rise from one to the next")
+        return l2
+
+
+class Recoverability(Block):
+    """How many resamples of the test images stand behind each interval."""
+
+    num_bootstrap: Count
+
+
+class Engine(Block):
+    """Where the work runs; ``address`` is ``local`` (a private Ray) or names a cluster, never "whatever is found"."""
+
+    kind: Literal["serial", "ray"]
+    address: Text
+    num_cpus: Count | None
+    max_in_flight: Count
+    retries: NonNegativeInt
+
+
+class Tracking(Block):
+    """Where MLflow keeps the runs; ``uri: null`` means ``MLFLOW_TRACKING_URI``, or else ``mlflow.db`` in the current folder."""
+
+    experiment: Annotated[StrictStr, Field(min_length=1, max_length=500)]
+    uri: Text | None
+
+
+class Profile(Block):
+    """Every number that one study depends on."""
+
+    seed: NonNegativeInt
+    datasets: tuple[Choice, ...] = Field(min_length=1)
+    backbones: tuple[Choice, ...] = Field(min_length=1)
+    extract: Extract
+    probe: Probe
+    recoverability: Recoverability
+    engine: Engine
+    tracking: Tracking

@@ -1,0 +1,165 @@
+"""The Ray engine: a thread of its own makes every call into Ray, the caller's thread only ever waits with a limit.
+
+That is what makes it end in seconds: a thread inside Ray's native wait does not see SIGTERM as Prefect sends it, and
+``ray.init`` in the main thread would replace the signal handlers of whoever runs us.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tasks.catalogue import CATALOGUE, TaskSpec, find_task
+from tasks.cluster.connect import Connection, check_address
+from tasks.cluster.flight import Flight
+from tasks.engine import OnReceipt
+from tasks.failure import RetryPolicy
+from tasks.outcome import Outcome
+from tasks.receipt import Receipt
+from tasks.request import Request
+from vitgeom.errors import InvalidInput
+
+CLOSE_SECONDS = 9.0
+"""Ending by force takes 2 to 3 seconds; after this the process exits anyway, and Ray's processes with it."""
+
+TICK_SECONDS = 0.2
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Job:
+    """One map, handed from the caller's thread to Ray's thread."""
+
+    spec: TaskSpec
+    requests: list[Request]
+    outcome: Outcome
+    landed: queue.SimpleQueue[Receipt] = field(default_factory=queue.SimpleQueue)
+    over: threading.Event = field(default_factory=threading.Event)
+    error: BaseException | None = None
+
+
+class RayEngine:
+    """Runs units on Ray; Ray starts with the first map that has work."""
+
+    def __init__(
+        self,
+        *,
+        address: str = "local",
+        num_cpus: int | None = None,
+        max_in_flight: int = 4,
+        retries: int = 2,
+        wait_for_resources: float = 0.0,
+        catalogue: Mapping[str, TaskSpec] = CATALOGUE,
+        policy: RetryPolicy | None = None,
+    ) -> None:
+        """Start nothing yet.
+
+        Args:
+            address: ``"local"`` or ``"host:port"`` of one cluster.
+            num_cpus: CPUs of a private Ray; None takes what Ray finds.
+            max_in_flight: Units that are submitted at the same time.
+            retries: Tries after the first one, for passing failures.
+            wait_for_resources: Seconds to wait for a growing cluster before a unit that fits no machine is refused.
+            catalogue: Known tasks.
+            policy: Retries and pauses; replaces ``retries``.
+
+        Raises:
+            InvalidInput: An option is out of range, or the address could join a cluster by accident.
+        """
+        check_address(address, num_cpus=num_cpus)
+        if max_in_flight < 1:
+            raise InvalidInput(f"max_in_flight must be >= 1 unit, got {max_in_flight}.")
+        self._address, self._num_cpus = address, num_cpus
+        self._max_in_flight, self._patience = max_in_flight, wait_for_resources
+        self._catalogue = catalogue
+        self._policy = policy or RetryPolicy(retries=retries)
+        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def map(
+        self, task_name: str, requests: Sequence[Request], *, on_receipt: OnReceipt | None = None, label: str = ""
+    ) -> list[Receipt]:
+        """Run one unit per request; see ``Engine.map``. Anything that interrupts it ends all Ray work and the engine."""
+        spec = find_task(self._catalogue, task_name)
+        if self._stop.is_set():
+            raise InvalidInput("this engine is closed. Open a new one; stored units are not computed again.")
+        job = _Job(spec, list(requests), Outcome(task_name, requests, label=label))
+        if not job.requests:
+            return []
+        try:
+            self._start()
+            self._jobs.put(job)
+            self._follow(job, on_receipt)
+        except BaseException:
+            self.close()
+            raise
+        if job.error is not None:
+            raise job.error
+        return job.outcome.receipts()
+
+    def close(self) -> None:
+        """End running units by force and disconnect, within ten seconds."""
+        self._stop.set()
+        if self._thread is None:
+            return
+        deadline = time.monotonic() + CLOSE_SECONDS
+        while self._thread.is_alive() and time.monotonic() < deadline:
+            self._thread.join(TICK_SECONDS)
+        if self._thread.is_alive():
+            _log.warning("Ray did not end within %.0f s; its processes end with this one.", CLOSE_SECONDS)
+
+    def _start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name="vitgeom-ray", daemon=True)
+            self._thread.start()
+
+    def _follow(self, job: _Job, on_receipt: OnReceipt | None) -> None:
+        while True:
+            over = job.over.is_set()
+            try:
+                receipt = job.landed.get(timeout=0 if over else TICK_SECONDS)
+            except queue.Empty:
+                if over:
+                    return
+                continue
+            if on_receipt is not None:
+                on_receipt(receipt)
+
+    def _serve(self) -> None:
+        """Run jobs until told to stop; the only code that touches Ray."""
+        connection: Connection | None = None
+        try:
+            while not self._stop.is_set():
+                try:
+                    job = self._jobs.get(timeout=TICK_SECONDS)
+                except queue.Empty:
+                    continue
+                try:
+                    connection = connection or Connection(address=self._address, num_cpus=self._num_cpus)
+                    self._fly(job, connection)
+                except BaseException as error:
+                    job.error = error
+                finally:
+                    job.over.set()
+        finally:
+            if connection is not None:
+                connection.close()
+
+    def _fly(self, job: _Job, connection: Connection) -> None:
+        Flight(
+            connection,
+            job.spec,
+            job.requests,
+            outcome=job.outcome,
+            landed=job.landed.put,
+            stop=self._stop,
+            policy=self._policy,
+            max_in_flight=self._max_in_flight,
+            wait_for_resources=self._patience,
+        ).run()

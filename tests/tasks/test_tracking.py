@@ -1,0 +1,203 @@
+"""The tracker gets every number once, cold starts do not collide, and a tracker that is down loses nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tasks import tracking
+from tasks.tracking import QUEUE, track, tracking_uri
+from tasks.tracking_queue import TrackingQueue
+from tasks.tracking_record import CellRecord, DatasetRecord, Metric, StudyRecord
+
+# Importing the tracker and its database layers announces changes of their own dependencies.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"
+)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> StudyRecord:
+    report = tmp_path / "report.html"
+    report.write_text("<p>report</p>")
+    figures = tmp_path / "figures"
+    figures.mkdir()
+    (figures / "a.svg").write_text("<svg/>")
+    cells = tuple(
+        CellRecord(
+            name=f"digits × {backbone}",
+            key=backbone,
+            params={"probe.token": "cls"},
+            metrics=tuple(Metric("accuracy", 0.5 + 0.1 * layer, layer) for layer in range(3)),
+            tags={"vitgeom.backbone": backbone},
+            dataset=DatasetRecord("digits", "d" * 64, "s3://bucket/features/digits"),
+        )
+        for backbone in ("one", "two")
+    )
+    return StudyRecord(
+        experiment="test",
+        name="embedded",
+        key="k1",
+        params={"extract.batch_size": 64, "extract.image_size": None},
+        metrics=(Metric("cells", 2),),
+        tags={"git.commit": "abc"},
+        artifacts=(str(report), str(figures)),
+        cells=cells,
+    )
+
+
+def runs(folder: Path, **kinds: str) -> list:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(tracking_uri(None, folder=folder))
+    experiment = client.get_experiment_by_name("test")
+    query = " and ".join(f"tags.`vitgeom.{kind}` = '{value}'" for kind, value in kinds.items())
+    return list(client.search_runs([experiment.experiment_id], query))
+
+
+@pytest.fixture(autouse=True)
+def _no_foreign_tracker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+
+
+def test_a_study_is_a_parent_run_with_one_child_per_cell(study: StudyRecord, tmp_path: Path) -> None:
+    from mlflow import MlflowClient
+
+    done = track(study, folder=tmp_path)
+
+    assert done.problem is None
+    [parent] = runs(tmp_path, kind="study")
+    assert parent.info.run_id == done.run_id
+    assert parent.info.status == "FINISHED"
+    assert parent.data.params == {"extract.batch_size": "64", "extract.image_size": "None"}
+    assert parent.data.tags["git.commit"] == "abc"
+    children = runs(tmp_path, kind="cell")
+    assert {child.data.tags["vitgeom.key"] for child in children} == {"one", "two"}
+    assert {child.data.tags["mlflow.parentRunId"] for child in children} == {done.run_id}
+    client = MlflowClient(done.uri)
+    history = client.get_metric_history(children[0].info.run_id, "accuracy")
+    assert sorted((point.step, point.value) for point in history) == pytest.approx(
+        [(0, 0.5), (1, 0.6), (2, 0.7)]
+    )
+    [lineage] = client.get_run(children[0].info.run_id).inputs.dataset_inputs
+    assert lineage.dataset.source == '{"uri": "s3://bucket/features/digits"}'
+    assert lineage.dataset.source_type == "s3"
+    assert {file.path for file in client.list_artifacts(done.run_id)} == {"report.html", "figures"}
+
+
+def test_the_default_tracker_lies_in_the_project_folder_with_absolute_addresses(
+    study: StudyRecord, tmp_path: Path
+) -> None:
+    from mlflow import MlflowClient
+
+    done = track(study, folder=tmp_path)
+
+    assert done.uri == f"sqlite:///{tmp_path / 'mlflow.db'}"
+    assert (tmp_path / "mlflow.db").exists()
+    location = MlflowClient(done.uri).get_experiment_by_name("test").artifact_location
+    assert location == (tmp_path / "mlartifacts").as_uri()
+
+
+def test_recording_a_study_twice_adds_nothing(study: StudyRecord, tmp_path: Path) -> None:
+    first = track(study, folder=tmp_path)
+    second = track(study, folder=tmp_path)
+
+    assert (first.reused, second.reused) == (False, True)
+    assert second.run_id == first.run_id
+    assert len(runs(tmp_path, kind="study")) == 1
+    assert len(runs(tmp_path, kind="cell")) == 2
+
+
+def test_another_result_is_another_run(study: StudyRecord, tmp_path: Path) -> None:
+    first = track(study, folder=tmp_path)
+    second = track(dataclasses.replace(study, key="k2"), folder=tmp_path)
+
+    assert second.run_id != first.run_id
+    assert len(runs(tmp_path, kind="cell")) == 4
+
+
+def test_an_interrupted_record_is_completed_under_the_same_parent(
+    study: StudyRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tracking._log
+
+    def breaks_at_the_second_cell(client, run_id, params, metrics):
+        if client.get_run(run_id).data.tags["vitgeom.key"] == "two":
+            raise ConnectionError("the tracker went away")
+        whole(client, run_id, params, metrics)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tracking, "_log", breaks_at_the_second_cell)
+        broken = track(study, folder=tmp_path)
+    assert broken.problem == "ConnectionError: the tracker went away"
+    assert [run.info.status for run in runs(tmp_path, kind="study")] == ["RUNNING"]
+
+    done = track(study, folder=tmp_path)
+
+    assert done.problem is None
+    assert done.delivered == 1
+    assert [run.info.status for run in runs(tmp_path, kind="study")] == ["FINISHED"]
+    assert sorted(run.info.status for run in runs(tmp_path, kind="cell")) == ["FINISHED", "FINISHED"]
+    assert not (tmp_path / QUEUE).exists()
+
+
+def test_a_tracker_that_is_down_costs_seconds_and_loses_nothing(study: StudyRecord, tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        dead = f"http://127.0.0.1:{unused.getsockname()[1]}"
+    from mlflow import MlflowClient  # noqa: F401  (its import is not what is timed)
+
+    began = time.monotonic()
+    lost = track(study, uri=dead, folder=tmp_path)
+
+    assert time.monotonic() - began < 20
+    assert lost.run_id is None
+    assert "MlflowException" in lost.problem
+    assert len(TrackingQueue(tmp_path / QUEUE)) == 1
+    found = track(dataclasses.replace(study, key="later"), folder=tmp_path)
+    assert found.delivered == 1
+    assert {run.data.tags["vitgeom.key"] for run in runs(tmp_path, kind="study")} == {"k1", "later"}
+
+
+def test_an_environment_variable_names_the_tracker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://tracker:5000")
+
+    assert tracking_uri(None, folder=tmp_path) == "http://tracker:5000"
+    assert tracking_uri("sqlite:///other.db", folder=tmp_path) == f"sqlite:///{tmp_path}/other.db"
+
+
+COLD = """
+import sys
+from pathlib import Path
+from tasks.tracking import track
+from tasks.tracking_record import Metric, StudyRecord
+done = track(StudyRecord(experiment="test", name="cold", key=sys.argv[2], metrics=(Metric("a", 1.0),)), folder=Path(sys.argv[1]))
+print(done.problem)
+sys.exit(done.problem is not None)
+"""
+
+
+def test_eight_cold_starts_at_once_all_succeed(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    environment = os.environ | {"PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
+    starts = [
+        subprocess.Popen(
+            [sys.executable, "-c", COLD, str(tmp_path), f"key-{number}"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for number in range(8)
+    ]
+    outputs = [process.communicate(timeout=300)[0] for process in starts]
+
+    assert [process.returncode for process in starts] == [0] * 8, outputs
+    assert len(runs(tmp_path, kind="study")) == 8

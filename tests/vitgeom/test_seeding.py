@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import torch
+
+from vitgeom.seeding import derive_seed, generator_for
+
+
+def test_the_same_names_give_the_same_stream() -> None:
+    first = torch.rand(8, generator=generator_for(3, "bootstrap", "digits"))
+    assert torch.equal(first, torch.rand(8, generator=generator_for(3, "bootstrap", "digits")))
+
+
+def test_every_part_of_the_name_matters() -> None:
+    seeds = {
+        derive_seed(0, "a", "b"),
+        derive_seed(1, "a", "b"),
+        derive_seed(0, "b", "a"),
+        derive_seed(0, "ab"),
+        derive_seed(0, "a", 1),
+        derive_seed(0, "a", "1"),
+    }
+    assert len(seeds) == 6
+    assert all(0 <= seed < 2**63 for seed in seeds)
+
+
+def test_the_global_stream_is_left_alone() -> None:
+    before = torch.random.get_rng_state()
+    torch.rand(4, generator=generator_for(0, "x"))
+    assert torch.equal(before, torch.random.get_rng_state())

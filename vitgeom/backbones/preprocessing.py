@@ -1,0 +1,53 @@
+"""From a picture to the tensor that a backbone was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from PIL import Image
+from torch import Tensor
+
+
+class Preprocessing:
+    """Resize, centre crop, scale to [0, 1] and normalise, as the model's own data configuration says.
+
+    The steps are timm's evaluation transform at the backbone's image size; ``to_json`` records them for the store's address.
+    """
+
+    def __init__(self, data_config: dict[str, Any], *, image_size: tuple[int, int]) -> None:
+        from timm.data import resolve_data_config
+
+        resolved = resolve_data_config({"input_size": (3, *image_size)}, pretrained_cfg=data_config)
+        self._config = {**resolved, "mean": tuple(resolved["mean"]), "std": tuple(resolved["std"])}
+        self.image_size = image_size
+
+    @cached_property
+    def _transform(self) -> Callable[[Image.Image], Tensor]:
+        from timm.data import create_transform
+
+        return create_transform(**self._config, is_training=False)
+
+    def __call__(self, image: Image.Image) -> Float[Tensor, "3 h w"]:
+        """Return the normalised pixels of one picture of any size and mode.
+
+        Args:
+            image: The picture; other modes than RGB are converted.
+        """
+        return self._transform(image.convert("RGB")).to(torch.float32)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every parameter of the steps as JSON values."""
+        crop_pct = float(self._config["crop_pct"])
+        return {
+            "resize": [int(side / crop_pct) for side in self.image_size],
+            "crop": list(self.image_size),
+            "crop_mode": self._config["crop_mode"],
+            "crop_pct": crop_pct,
+            "interpolation": self._config["interpolation"],
+            "mean": list(self._config["mean"]),
+            "std": list(self._config["std"]),
+        }

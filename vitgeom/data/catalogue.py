@@ -1,0 +1,43 @@
+"""The closed list of datasets and the one function that opens them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+
+from vitgeom.data.dataset import ImageDataset
+from vitgeom.data.digits import open_digits
+from vitgeom.data.folder import open_folder
+from vitgeom.data.noise import open_noise
+from vitgeom.data.photos import open_photos
+from vitgeom.data.reference import DatasetRef
+from vitgeom.data.scenes import open_scenes
+from vitgeom.errors import UnknownName
+
+DATASETS: Mapping[str, Callable[..., ImageDataset]] = {
+    "digits": open_digits,
+    "folder": open_folder,
+    "noise": open_noise,
+    "photos": open_photos,
+    "scenes": open_scenes,
+}
+
+
+def open_dataset(ref: DatasetRef) -> ImageDataset:
+    """Open the dataset that a reference names.
+
+    Args:
+        ref: Name and options; the options are the keyword arguments of the opener in ``DATASETS``.
+
+    Raises:
+        UnknownName: No dataset, or no option of that dataset, has this name; the nearest one is suggested.
+        InvalidInput: An option has a value that the dataset refuses.
+    """
+    if ref.name not in DATASETS:
+        raise UnknownName("dataset", ref.name, DATASETS, hint="Images of your own: DatasetRef.from_options('folder', root=...).")
+    opener = DATASETS[ref.name]
+    known = list(inspect.signature(opener).parameters)
+    for key, _ in ref.options:
+        if key not in known:
+            raise UnknownName(f"option of dataset {ref.name!r}", key, known)
+    return opener(**dict(ref.options))

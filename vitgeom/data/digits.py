@@ -1,0 +1,69 @@
+"""``digits``: 1 797 handwritten digits of 13 writers, 8 x 8 pixels, as stored in scikit-learn.
+
+Source: E. Alpaydin, C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, 1998 (its test part).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+
+import numpy as np
+from PIL import Image
+from sklearn.datasets import load_digits
+
+from vitgeom.data.dataset import SPLITS, ImageDataset, Split
+from vitgeom.data.splits import FRACTIONS, stratified_split
+from vitgeom.data.whole_numbers import require_whole
+from vitgeom.seeding import derive_seed
+
+VERSION = 1
+_SPLIT_SEED = derive_seed(0, "digits")
+
+
+def open_digits(*, size: int = 64) -> ImageDataset:
+    """Open the digits, enlarged by bicubic interpolation to RGB images with three equal channels.
+
+    The split is stratified (60/20/20) and the same in every run. Rows of one writer are not marked in the source, so a
+    writer may appear in several splits.
+
+    Args:
+        size: Height and width in pixels, >= 8.
+
+    Raises:
+        InvalidInput: ``size`` is not a whole number >= 8.
+    """
+    require_whole("size", size, at_least=8)
+    pixels, labels = _measured()
+    rows = stratified_split(labels, seed=_SPLIT_SEED, fractions=FRACTIONS).rows
+    digest = hashlib.sha256(f"digits v{VERSION} size={size}".encode())
+    for part in (pixels, labels, *(rows[split] for split in SPLITS)):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return ImageDataset(
+        name="digits",
+        digest=digest.hexdigest(),
+        classes=tuple(str(digit) for digit in range(10)),
+        splits={split: _split(pixels, labels, rows[split], size) for split in SPLITS},
+        quarantine=(),
+        source=f"1 797 handwritten digits (scikit-learn), 8 x 8 enlarged to {size} x {size}, stratified 60/20/20",
+    )
+
+
+@lru_cache(maxsize=1)
+def _measured() -> tuple[np.ndarray, np.ndarray]:
+    """Return grey levels uint8 [n, 8, 8] (0..16 in the source, scaled to 0..255) and labels int64 [n]."""
+    bunch = load_digits()
+    return np.rint(bunch.images * (255 / 16)).astype(np.uint8), bunch.target.astype(np.int64)
+
+
+def _split(pixels: np.ndarray, labels: np.ndarray, rows: np.ndarray, size: int) -> Split:
+    def read(row: int) -> Image.Image:
+        small = Image.fromarray(pixels[rows[row]])
+        return small.resize((size, size), Image.Resampling.BICUBIC).convert("RGB")
+
+    return Split(
+        sample_ids=[f"digit-{row:04d}" for row in rows],
+        labels=labels[rows],
+        groups=np.full(len(rows), -1, dtype=np.int64),
+        read=read,
+    )

@@ -1,0 +1,80 @@
+"""How hard the scenes are: every range that a scene is drawn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from vitgeom.errors import InvalidInput
+
+_NOT_NEGATIVE = ("min_distractors", "roll", "aim_error", "stretch", "overlap", "contrast", "ambient", "highlight", "noise")
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """Ranges for one scene; angles in degrees, lengths in scene units (an object is about 2 across).
+
+    Attributes:
+        min_distractors: Fewest other objects.
+        max_distractors: Most other objects.
+        min_distance: Of the camera from the target.
+        max_distance: Of the camera from the target.
+        min_elevation: Of the camera above the horizon, seen from the target.
+        max_elevation: Of the camera above the horizon, seen from the target.
+        roll: Largest turn about the optical axis, either way.
+        min_view: Smallest field of view.
+        max_view: Largest field of view.
+        aim_error: Largest distance of the target's centre from the image centre, as a share of the image size.
+        stretch: Objects are scaled by up to 1 +- this along each of their axes.
+        overlap: How much of the way a nearer object may cover the target: 0 leaves it clear, 1 lets centres meet in the image.
+        contrast: Largest difference between the two colours of a texture, 0..1.
+        texture_scale: Repeats of a pattern per unit of length.
+        ambient: Share of light that comes from everywhere; less means harder shadows.
+        highlight: Strongest mirror-like reflection.
+        noise: Standard deviation of pixel noise, on a scale of 0..255.
+    """
+
+    min_distractors: int = 1
+    max_distractors: int = 4
+    min_distance: float = 4.5
+    max_distance: float = 8.0
+    min_elevation: float = 12.0
+    max_elevation: float = 60.0
+    roll: float = 15.0
+    min_view: float = 40.0
+    max_view: float = 55.0
+    aim_error: float = 0.1
+    stretch: float = 0.15
+    overlap: float = 0.35
+    contrast: float = 0.6
+    texture_scale: float = 1.6
+    ambient: float = 0.35
+    highlight: float = 0.4
+    noise: float = 4.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise InvalidInput(f"difficulty {field.name!r} must be a number, got {value!r}.")
+        for name in _NOT_NEGATIVE:
+            if getattr(self, name) < 0:
+                raise InvalidInput(f"difficulty {name!r} must be >= 0, got {getattr(self, name)}.")
+        for name in ("distractors", "distance", "elevation", "view"):
+            low, high = getattr(self, f"min_{name}"), getattr(self, f"max_{name}")
+            if low > high:
+                raise InvalidInput(f"difficulty 'min_{name}' must be <= 'max_{name}', got {low} > {high}.")
+        if not (2.5 <= self.min_distance and self.max_distance <= 11 and 0 < self.min_elevation):
+            raise InvalidInput(
+                "the camera must stay between 2.5 and 11 units from the target and above the floor, got "
+                f"distances {self.min_distance}..{self.max_distance} and elevations from {self.min_elevation}."
+            )
+        if self.max_elevation > 85 or not 5 <= self.min_view or self.max_view > 100:
+            raise InvalidInput(
+                "elevations may reach 85 degrees and views must lie in 5..100 degrees, got "
+                f"{self.max_elevation} and {self.min_view}..{self.max_view}."
+            )
+        if self.stretch > 0.5 or self.overlap > 1 or self.aim_error > 0.3:
+            raise InvalidInput(
+                "difficulty 'stretch' must be <= 0.5, 'overlap' <= 1 and 'aim_error' <= 0.3, got "
+                f"{self.stretch}, {self.overlap} and {self.aim_error}."
+            )

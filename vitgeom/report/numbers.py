@@ -1,0 +1,72 @@
+"""Numbers as a reader sees them: shares in percent, intervals in words, bytes and seconds in fitting units.
+
+Null is a word of the caller's choice, never ``NaN``.
+"""
+
+from __future__ import annotations
+
+NONE = "none"
+BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+
+
+def percent(share: float | None, *, missing: str = NONE) -> str:
+    """Return a share in 0..1 as percent with one decimal.
+
+    Args:
+        share: The share, or ``None``.
+        missing: What to show for ``None``.
+    """
+    return missing if share is None else f"{100 * share:.1f} %"
+
+
+def points(difference: float | None, *, missing: str = NONE) -> str:
+    """Return a difference of two shares in percentage points, always with its sign.
+
+    Args:
+        difference: The difference in -1..1, or ``None``.
+        missing: What to show for ``None``.
+    """
+    if difference is None:
+        return missing
+    text = f"{100 * difference:+.1f}"
+    return f"{text.replace('-', '−') if text not in ('-0.0', '+0.0') else '0.0'} points"
+
+
+def size(num_bytes: int | None, *, missing: str = NONE) -> str:
+    """Return bytes in the largest unit (powers of 1000) that leaves a number of at least 1.
+
+    Args:
+        num_bytes: How many, or ``None``.
+        missing: What to show for ``None``.
+    """
+    if num_bytes is None:
+        return missing
+    amount, unit = float(num_bytes), 0
+    while amount >= 999.95 and unit < len(BYTE_UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:.0f} {BYTE_UNITS[0]}" if unit == 0 else f"{amount:.1f} {BYTE_UNITS[unit]}"
+
+
+def duration(seconds: float | None, *, missing: str = NONE) -> str:
+    """Return a time span as seconds below two minutes, as minutes and seconds or hours and minutes above.
+
+    Args:
+        seconds: How many, or ``None``.
+        missing: What to show for ``None``.
+    """
+    if seconds is None:
+        return missing
+    if seconds < 120:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def scientific(number: float | None, *, missing: str = NONE) -> str:
+    """Return a small number with two significant digits.
+
+    Args:
+        number: The number, or ``None``.
+        missing: What to show for ``None``.
+    """
+    return missing if number is None else f"{number:.1e}"

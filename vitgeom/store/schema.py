@@ -1,0 +1,115 @@
+"""The registry of stored arrays: name, dims, dtype, unit, meaning, source. Creating, checking and the README table derive from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from vitgeom.errors import UnknownName
+
+# Part of every address: raise it when the meaning or the bytes of any array below change.
+SCHEMA_VERSION = 1
+
+STORAGE_DTYPES = ("float32", "float16")
+TOKENS = ("cls", "mean")
+DIMS = MappingProxyType(
+    {
+        "n": "images of the split, in the order of the data set",
+        "L": "blocks of the backbone, first to last",
+        "D": "width of the backbone",
+        "W": "bytes of the longest sample id",
+    }
+)
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """One stored array.
+
+    Attributes:
+        name: Its key in the group of a split.
+        dims: Letters of :data:`DIMS`; the first is always the row.
+        dtype: NumPy name, or None for the storage dtype chosen at creation.
+        unit: What the numbers count or measure.
+        meaning: One sentence for the reader of a table.
+        source: The function that computes it.
+        token: The token whose features it holds, or None when it is stored whatever the tokens.
+    """
+
+    name: str
+    dims: tuple[str, ...]
+    dtype: str | None
+    unit: str
+    meaning: str
+    source: str
+    token: str | None = None
+
+    @property
+    def is_float(self) -> bool:
+        """True for features, which must be finite; False for labels and names."""
+        return self.dtype is None
+
+    def numpy_dtype(self, storage_dtype: str) -> np.dtype:
+        """Return the dtype on disk, little-endian.
+
+        Args:
+            storage_dtype: One of :data:`STORAGE_DTYPES`.
+        """
+        return np.dtype(self.dtype or storage_dtype).newbyteorder("<")
+
+
+_CAPTURE = "vitgeom.backbones.Backbone.capture"
+_REGISTERED = (
+    ArraySpec("cls", ("n", "L", "D"), None, "activation", "CLS token after each block, before the final norm.", _CAPTURE, "cls"),
+    ArraySpec("cls_normed", ("n", "D"), None, "activation", "CLS token after the last block and the final norm.", _CAPTURE, "cls"),
+    ArraySpec("mean", ("n", "L", "D"), None, "activation", "Mean of the patch tokens after each block, before the final norm.", _CAPTURE, "mean"),
+    ArraySpec("mean_normed", ("n", "D"), None, "activation", "Mean of the patch tokens after the last block and the final norm.", _CAPTURE, "mean"),
+    ArraySpec("label", ("n",), "int64", "class index", "Index into the data set's classes.", "vitgeom.data.Split.labels"),
+    ArraySpec("group", ("n",), "int64", "group index", "Images that belong together; -1 where there are no groups.", "vitgeom.data.Split.groups"),
+    ArraySpec("sample_id", ("n", "W"), "uint8", "UTF-8 byte", "Name of the image, padded with zero bytes.", "vitgeom.data.Split.sample_ids"),
+)
+FEATURES = MappingProxyType({spec.name: spec for spec in _REGISTERED})
+
+
+def feature_spec(name: str) -> ArraySpec:
+    """Return the registered array of that name.
+
+    Raises:
+        UnknownName: There is none; the nearest is suggested.
+    """
+    if name not in FEATURES:
+        raise UnknownName("feature array", name, FEATURES)
+    return FEATURES[name]
+
+
+def specs_for(tokens: Sequence[str]) -> tuple[ArraySpec, ...]:
+    """Return the arrays that a store with these tokens holds, in registry order.
+
+    Args:
+        tokens: Names of :data:`TOKENS`.
+
+    Raises:
+        UnknownName: A token is not registered.
+    """
+    for token in tokens:
+        if token not in TOKENS:
+            raise UnknownName("token", token, TOKENS)
+    return tuple(spec for spec in _REGISTERED if spec.token is None or spec.token in tokens)
+
+
+def schema_table() -> str:
+    """Return the registry as a Markdown table."""
+    lines = [
+        "| array | dims | dtype | unit | meaning | source |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{spec.name}` | `[{', '.join(spec.dims)}]` | {spec.dtype or 'float32 or float16'} | {spec.unit} | {spec.meaning} |"
+        f" `{spec.source}` |"
+        for spec in _REGISTERED
+    ]
+    legend = "; ".join(f"`{letter}` {text}" for letter, text in DIMS.items())
+    return "\n".join([*lines, "", f"Dims: {legend}."])
