@@ -54,11 +54,19 @@ class Named(Block):
     options: dict[str, Scalar] = {}
 
 
-def _named(value: Any) -> Any:
+class NamedBackbone(Named):
+    """A backbone; ``file`` names its weights in the folder ``VITGEOM_WEIGHTS``, where they are looked for first."""
+
+    file: Text | None = None
+
+
+def named(value: Any) -> Any:
+    """Read a bare name as an entry without options."""
     return {"name": value} if isinstance(value, str) else value
 
 
-Choice = Annotated[Named, BeforeValidator(_named)]
+DatasetChoice = Annotated[Named, BeforeValidator(named)]
+BackboneChoice = Annotated[NamedBackbone, BeforeValidator(named)]
 
 
 class Extract(Block):
@@ -131,8 +139,8 @@ class Profile(Block):
     """Every number that one study depends on."""
 
     seed: NonNegativeInt
-    datasets: tuple[Choice, ...] = Field(min_length=1)
-    backbones: tuple[Choice, ...] = Field(min_length=1)
+    datasets: tuple[DatasetChoice, ...] = Field(min_length=1)
+    backbones: tuple[BackboneChoice, ...] = Field(min_length=1)
     extract: Extract
     probe: Probe
     recoverability: Recoverability

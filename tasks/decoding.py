@@ -40,7 +40,9 @@ def image_batches(
             yield current.result()
 
 
-def _batch(split: Split, preprocess: Callable[[Image.Image], Tensor], first: int, last: int, name: str) -> Tensor:
+def _batch(
+    split: Split, preprocess: Callable[[Image.Image], Tensor], first: int, last: int, name: str
+) -> Tensor:
     batch: Tensor | None = None
     for row in range(first, last):
         pixels = preprocess(_read(split, row, name))

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from tasks.catalogue import CATALOGUE, TaskSpec, find_task
 from tasks.failure import RetryPolicy, Verdict, judge
 from tasks.outcome import Outcome
 from tasks.receipt import Receipt
 from tasks.request import Request
+from tasks.task_spec import TaskSpec, find_task
 from tasks.termination import sigterm_raises
 from vitgeom.errors import InvalidInput, UnknownName
 
@@ -27,7 +27,12 @@ class Engine(Protocol):
     """Runs units of work somewhere."""
 
     def map(
-        self, task_name: str, requests: Sequence[Request], *, on_receipt: OnReceipt | None = None, label: str = ""
+        self,
+        task_name: str,
+        requests: Sequence[Request],
+        *,
+        on_receipt: OnReceipt | None = None,
+        label: str = "",
     ) -> list[Receipt]:
         """Run one unit per request and return the receipts in request order.
 
@@ -50,19 +55,30 @@ class Engine(Protocol):
 class SerialEngine:
     """Runs the units one after the other in this process."""
 
-    def __init__(self, *, retries: int = 2, catalogue: Mapping[str, TaskSpec] = CATALOGUE, policy: RetryPolicy | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        retries: int = 2,
+        catalogue: Mapping[str, TaskSpec] | None = None,
+        policy: RetryPolicy | None = None,
+    ) -> None:
         """Start nothing.
 
         Args:
             retries: Tries after the first one, for passing failures.
-            catalogue: Known tasks.
+            catalogue: Known tasks; None means all of ``tasks.catalogue``.
             policy: Retries and pauses; replaces ``retries``.
         """
         self._catalogue = catalogue
         self._policy = policy or RetryPolicy(retries=retries)
 
     def map(
-        self, task_name: str, requests: Sequence[Request], *, on_receipt: OnReceipt | None = None, label: str = ""
+        self,
+        task_name: str,
+        requests: Sequence[Request],
+        *,
+        on_receipt: OnReceipt | None = None,
+        label: str = "",
     ) -> list[Receipt]:
         """Run one unit per request, in order; see ``Engine.map``."""
         spec = find_task(self._catalogue, task_name)
@@ -96,7 +112,9 @@ class SerialEngine:
                 return receipt
 
 
-def next_try(error: BaseException, request: Any, *, attempt: int, spec: TaskSpec, policy: RetryPolicy) -> Any | None:
+def next_try(
+    error: BaseException, request: Any, *, attempt: int, spec: TaskSpec, policy: RetryPolicy
+) -> Any | None:
     """Return the request to try next, or None if the unit is to be given up.
 
     Args:
@@ -125,7 +143,7 @@ def open_engine(
     max_in_flight: int = 4,
     retries: int = 2,
     wait_for_resources: float = 0.0,
-    catalogue: Mapping[str, TaskSpec] = CATALOGUE,
+    catalogue: Mapping[str, TaskSpec] | None = None,
 ) -> Iterator[Engine]:
     """Open an engine for a ``with`` block; whatever ends the block also ends the engine's processes.
 
@@ -138,7 +156,7 @@ def open_engine(
         max_in_flight: Units that are submitted at the same time.
         retries: Tries after the first one, for passing failures.
         wait_for_resources: Seconds to wait for a growing cluster before a task that fits no node is refused.
-        catalogue: Known tasks.
+        catalogue: Known tasks; None means all of ``tasks.catalogue``.
 
     Raises:
         UnknownName: No such kind of engine.
@@ -160,7 +178,9 @@ def open_engine(
             engine.close()
 
 
-def _build(kind: str, *, retries: int, catalogue: Mapping[str, TaskSpec], **ray_options: Any) -> Engine:
+def _build(
+    kind: str, *, retries: int, catalogue: Mapping[str, TaskSpec] | None, **ray_options: Any
+) -> Engine:
     if retries < 0:
         raise InvalidInput(f"retries must be >= 0, got {retries}.")
     if kind == "serial":

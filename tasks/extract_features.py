@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +20,9 @@ from tasks.request import ExtractRequest
 from tasks.shards import batches
 from vitgeom.backbones import Backbone
 from vitgeom.data import Split
-from vitgeom.store import FeatureStore, Root, encode_ids, open_features
+from vitgeom.errors import CorruptData
+from vitgeom.store.features import FeatureStore, open_features
+from vitgeom.store.uri import Root
 
 PROCESS_BYTES = 900 * 2**20
 """Python with torch, timm, Zarr and Ray loaded, and a small data set."""
@@ -44,16 +47,18 @@ def run(request: ExtractRequest) -> Receipt:
         WorkerOutOfMemory: The batch does not fit the device.
     """
     store = open_features(Root(request.store), request.address)
-    marker = store.marker(request.split, request.start)
+    marker = _marker(store, request)
     if marker is not None:
         return _receipt(request, marker, cached=True)
     began = time.perf_counter()
     split = opened_dataset(request.dataset, digest=store.description["dataset"]).splits[request.split]
-    backbone = opened_backbone(request.backbone, device=request.device, weights_digest=store.description["weights"])
+    backbone = opened_backbone(
+        request.backbone, device=request.device, weights_digest=store.description["weights"]
+    )
     backbone.spec.check_tokens(store.description["tokens"])
     with torch_threads(request.threads), memory_errors(request):
         features, recomputed = _features(request, store, split, backbone)
-    arrays = {**features, **_identity(request, store, split)}
+    arrays = {**features, **_identity(request, split)}
     store.write_range(
         request.split,
         request.start,
@@ -62,7 +67,7 @@ def run(request: ExtractRequest) -> Receipt:
         seconds=time.perf_counter() - began,
         notes={"recomputed": recomputed},
     )
-    written = store.marker(request.split, request.start)
+    written = _marker(store, request)
     assert written is not None, "a range that was written has its marker"
     return _receipt(request, written, cached=False)
 
@@ -135,17 +140,21 @@ def check_fits(narrow: Tensor, wide: Tensor, *, name: str, split: str, first_row
     )
 
 
-def _identity(request: ExtractRequest, store: FeatureStore, split: Split) -> dict[str, np.ndarray]:
+def _identity(request: ExtractRequest, split: Split) -> dict[str, np.ndarray | list[str]]:
     rows = slice(request.start, request.stop)
     ids = [split.sample_ids[row] for row in range(request.start, request.stop)]
-    return {
-        "label": split.labels[rows],
-        "group": split.groups[rows],
-        "sample_id": encode_ids(ids, width=store.sample_id_width),
-    }
+    return {"label": split.labels[rows], "group": split.groups[rows], "sample_id": ids}
 
 
-def _receipt(request: ExtractRequest, marker: dict, *, cached: bool) -> Receipt:
+def _marker(store: FeatureStore, request: ExtractRequest) -> dict[str, Any] | None:
+    """Return the range's done-marker; a damaged one counts as absent, so that the range is written again."""
+    try:
+        return store.marker(request.split, request.start)
+    except CorruptData:
+        return None
+
+
+def _receipt(request: ExtractRequest, marker: dict[str, Any], *, cached: bool) -> Receipt:
     return Receipt(
         task=request.task,
         key=request.key,

@@ -20,7 +20,6 @@ from vitgeom.errors import (
     VitgeomError,
 )
 
-
 _SPREAD = random.Random()
 """Keeps many drivers from retrying in step; no result depends on it."""
 

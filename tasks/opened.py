@@ -47,24 +47,26 @@ _backbones: Recent[Backbone] = Recent(KEPT)
 _datasets: Recent[ImageDataset] = Recent(KEPT)
 
 
-def opened_backbone(reference: Mapping[str, Any], *, device: str, weights_digest: str | None = None) -> Backbone:
+def opened_backbone(
+    reference: Mapping[str, Any], *, device: str, weights_digest: str | None = None
+) -> Backbone:
     """Return the backbone of a reference.
 
     Args:
         reference: ``BackboneRef.to_json()``.
         device: Where it computes.
-        weights_digest: The weights that are wanted; None takes what there is now.
+        weights_digest: The weights that are wanted; None loads them afresh.
 
     Raises:
         InvalidInput: The weights are others than those the work was planned for.
     """
     ref = BackboneRef.from_json(reference)
-
-    def wanted(backbone: Backbone) -> bool:
-        return weights_digest in (None, backbone.spec.weights_digest)
-
-    backbone = _backbones.get(_key(reference, device), lambda: open_backbone(ref, device=device), accept=wanted)
-    if not wanted(backbone):
+    backbone = _backbones.get(
+        _key(reference, device),
+        lambda: open_backbone(ref, device=device),
+        accept=lambda kept: kept.spec.weights_digest == weights_digest,
+    )
+    if weights_digest not in (None, backbone.spec.weights_digest):
         raise InvalidInput(
             f"backbone {ref.name!r} has other weights now ({backbone.spec.weights_digest[:12]}) than when the extraction was planned "
             f"({str(weights_digest)[:12]}). Put the weights back, or plan again: new weights get an address of their own."
@@ -83,7 +85,9 @@ def opened_dataset(reference: Mapping[str, Any], *, digest: str | None = None) -
         InvalidInput: The content is other than that the work was planned for.
     """
     ref = DatasetRef.from_json(reference)
-    data = _datasets.get(_key(reference), lambda: open_dataset(ref), accept=lambda kept: kept.digest == digest)
+    data = _datasets.get(
+        _key(reference), lambda: open_dataset(ref), accept=lambda kept: kept.digest == digest
+    )
     if digest not in (None, data.digest):
         raise InvalidInput(
             f"dataset {ref.slug!r} has other content now ({data.digest[:12]}) than when the extraction was planned "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tasks.failure import Verdict, judge, with_message
+from tasks.failure import Verdict, WorkerDied, WorkerOutOfMemory, judge, with_message
 from tasks.receipt import Receipt
 from tasks.request import Request
 
@@ -31,7 +31,14 @@ class Outcome:
     @property
     def halted(self) -> bool:
         """Whether nothing new should be started."""
-        return len(self._failures) >= GIVE_UP_AFTER or any(judge(error) is Verdict.STOP for _, error, _ in self._failures)
+        return len(self._failures) >= GIVE_UP_AFTER or any(
+            judge(error) is Verdict.STOP for _, error, _ in self._failures
+        )
+
+    @property
+    def lost_workers(self) -> bool:
+        """Whether a unit failed for good because its process died."""
+        return any(isinstance(error, (WorkerDied, WorkerOutOfMemory)) for _, error, _ in self._failures)
 
     def stored(self, index: int, receipt: Receipt) -> None:
         """Record a finished unit."""

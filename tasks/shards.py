@@ -20,7 +20,9 @@ MIN_ROWS = 64
 """Below this a range costs more in overhead than it brings."""
 
 
-def rows_per_range(num_rows: int, *, width: int, itemsize: int, target_bytes: int = TARGET_CHUNK_BYTES) -> int:
+def rows_per_range(
+    num_rows: int, *, width: int, itemsize: int, target_bytes: int = TARGET_CHUNK_BYTES
+) -> int:
     """Return the rows per range for a data set.
 
     Args:
@@ -36,7 +38,12 @@ def rows_per_range(num_rows: int, *, width: int, itemsize: int, target_bytes: in
     Raises:
         InvalidInput: An argument is not positive.
     """
-    for name, value in (("num_rows", num_rows), ("width", width), ("itemsize", itemsize), ("target_bytes", target_bytes)):
+    for name, value in (
+        ("num_rows", num_rows),
+        ("width", width),
+        ("itemsize", itemsize),
+        ("target_bytes", target_bytes),
+    ):
         if value < 1:
             raise InvalidInput(f"{name} must be >= 1, got {value}.")
     by_bytes = target_bytes // (width * itemsize)

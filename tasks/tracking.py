@@ -85,11 +85,11 @@ def _connect(uri: str, folder: Path) -> MlflowClient:
     """Open the tracker; a new SQLite file is set up by exactly one process while the others wait."""
     for name, value in IMPATIENCE.items():
         os.environ.setdefault(name, value)
-    with _start_lock(uri, folder):
-        from mlflow import MlflowClient
+    from mlflow import MlflowClient
 
-        for noisy in ("mlflow", "alembic"):
-            logging.getLogger(noisy).setLevel(logging.WARNING)
+    for noisy in ("mlflow", "alembic"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    with _start_lock(uri, folder):
         client = MlflowClient(uri)
         client.search_experiments(max_results=1)  # the tables are made on first use, not on opening
     return client

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tasks.catalogue import Ask
+from tasks.task_spec import Ask
 
 Node = Mapping[str, float]
 """Total resources of one machine under Ray's names: CPU, GPU, memory (bytes)."""
@@ -16,7 +16,9 @@ Node = Mapping[str, float]
 def fits(ask: Ask, node: Node) -> bool:
     """Whether one machine could hold one unit when it is otherwise idle."""
     return (
-        ask.cpus <= node.get("CPU", 0.0) and ask.gpus <= node.get("GPU", 0.0) and ask.memory <= node.get("memory", 0.0)
+        ask.cpus <= node.get("CPU", 0.0)
+        and ask.gpus <= node.get("GPU", 0.0)
+        and ask.memory <= node.get("memory", 0.0)
     )
 
 

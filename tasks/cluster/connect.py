@@ -7,6 +7,7 @@ written into the home folder and other users of the machine cannot use it.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import secrets
@@ -14,13 +15,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tasks import environment
-from tasks.catalogue import Ask
 from tasks.cluster.capacity import Node
 from tasks.receipt import Receipt
 from tasks.request import Request
+from tasks.task_spec import Ask
 from vitgeom.errors import InvalidInput, ResourceShortage
 
 OBJECT_STORE_BYTES = 100 * 2**20
@@ -45,7 +46,9 @@ def check_address(address: str, *, num_cpus: int | None) -> None:
     """
     if address == "local":
         if num_cpus is not None and num_cpus < 1:
-            raise InvalidInput(f"num_cpus must be >= 1, got {num_cpus}. Leave it out to use what the machine has.")
+            raise InvalidInput(
+                f"num_cpus must be >= 1, got {num_cpus}. Leave it out to use what the machine has."
+            )
         return
     if not re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}", address):
         raise InvalidInput(
@@ -53,7 +56,9 @@ def check_address(address: str, *, num_cpus: int | None) -> None:
             "somebody else's, and ray:// cannot cancel reliably; name the head node's port (6379 by default)."
         )
     if num_cpus is not None:
-        raise InvalidInput(f"num_cpus={num_cpus} goes with address='local' only; the cluster at {address} has its own size.")
+        raise InvalidInput(
+            f"num_cpus={num_cpus} goes with address='local' only; the cluster at {address} has its own size."
+        )
 
 
 def run_unit(function: Callable[[Any], Receipt], request: Request) -> Receipt:
@@ -81,7 +86,7 @@ class Connection:
         """
         check_address(address, num_cpus=num_cpus)
         self._is_local = address == "local"
-        self._keep_logs = False
+        self.keep_logs = False
         _prepare_environment(private=self._is_local)
         import ray
 
@@ -95,13 +100,14 @@ class Connection:
             "num_cpus": num_cpus,
             "include_dashboard": False,
             "object_store_memory": OBJECT_STORE_BYTES,
-            "_temp_dir": self._folder,
+            # Ray opens its folder to all users; the one around it stays ours.
+            "_temp_dir": f"{self._folder}/r",
         }
         try:
-            context = ray.init(
+            context: Any = ray.init(
                 address=address,
                 log_to_driver=False,
-                logging_level="ERROR",
+                logging_level=logging.ERROR,
                 runtime_env={"env_vars": {**WORKER_THREADS, **environment.TELEMETRY_OFF}},
                 **(private if self._is_local else {}),
             )
@@ -117,7 +123,11 @@ class Connection:
     def submit(self, function: Callable[[Any], Receipt], request: Request, ask: Ask) -> Hashable:
         """Queue one unit; Ray itself never retries it."""
         remote = self._remote.options(
-            num_cpus=ask.cpus, num_gpus=ask.gpus, memory=ask.memory, max_retries=0, name=type(request).task or "unit"
+            num_cpus=ask.cpus,
+            num_gpus=ask.gpus,
+            memory=ask.memory,
+            max_retries=0,
+            name=type(request).task or "unit",
         )
         ticket: Hashable = remote.remote(function, request)
         return ticket
@@ -133,14 +143,12 @@ class Connection:
         """Return the receipt of a ready ticket, or raise what a serial run would have raised."""
         import ray
 
-        from tasks.cluster.translate import WorkerGone, translate
+        from tasks.cluster.translate import translate
 
         try:
-            receipt: Receipt = ray.get(ticket, timeout=30.0)
+            receipt: Receipt = ray.get(cast(Any, ticket), timeout=30.0)
         except Exception as error:
-            translated = translate(error, logs=self.logs)
-            self._keep_logs |= isinstance(translated, WorkerGone)
-            raise translated from None
+            raise translate(error, logs=self.logs) from None
         return receipt
 
     def cancel(self, ticket: Hashable) -> None:
@@ -156,11 +164,11 @@ class Connection:
         return [node["Resources"] for node in ray.nodes() if node["Alive"]]
 
     def close(self) -> None:
-        """Disconnect; a private Ray ends, and its folder goes unless a worker died and its logs may tell why."""
+        """Disconnect; a private Ray ends, and its folder goes unless ``keep_logs`` was set."""
         import ray
 
         ray.shutdown(wait_for_processes=True)
-        if self._folder is not None and not self._keep_logs:
+        if self._folder is not None and not self.keep_logs:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 

@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tasks.catalogue import CATALOGUE, TaskSpec, find_task
 from tasks.cluster.connect import Connection, check_address
 from tasks.cluster.flight import Flight
 from tasks.engine import OnReceipt
@@ -21,6 +20,7 @@ from tasks.failure import RetryPolicy
 from tasks.outcome import Outcome
 from tasks.receipt import Receipt
 from tasks.request import Request
+from tasks.task_spec import TaskSpec, find_task
 from vitgeom.errors import InvalidInput
 
 CLOSE_SECONDS = 9.0
@@ -54,7 +54,7 @@ class RayEngine:
         max_in_flight: int = 4,
         retries: int = 2,
         wait_for_resources: float = 0.0,
-        catalogue: Mapping[str, TaskSpec] = CATALOGUE,
+        catalogue: Mapping[str, TaskSpec] | None = None,
         policy: RetryPolicy | None = None,
     ) -> None:
         """Start nothing yet.
@@ -65,7 +65,7 @@ class RayEngine:
             max_in_flight: Units that are submitted at the same time.
             retries: Tries after the first one, for passing failures.
             wait_for_resources: Seconds to wait for a growing cluster before a unit that fits no machine is refused.
-            catalogue: Known tasks.
+            catalogue: Known tasks; None means all of ``tasks.catalogue``.
             policy: Retries and pauses; replaces ``retries``.
 
         Raises:
@@ -83,7 +83,12 @@ class RayEngine:
         self._thread: threading.Thread | None = None
 
     def map(
-        self, task_name: str, requests: Sequence[Request], *, on_receipt: OnReceipt | None = None, label: str = ""
+        self,
+        task_name: str,
+        requests: Sequence[Request],
+        *,
+        on_receipt: OnReceipt | None = None,
+        label: str = "",
     ) -> list[Receipt]:
         """Run one unit per request; see ``Engine.map``. Anything that interrupts it ends all Ray work and the engine."""
         spec = find_task(self._catalogue, task_name)
@@ -163,3 +168,4 @@ class RayEngine:
             max_in_flight=self._max_in_flight,
             wait_for_resources=self._patience,
         ).run()
+        connection.keep_logs |= job.outcome.lost_workers

@@ -12,13 +12,13 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tasks.catalogue import Ask, TaskSpec
 from tasks.cluster.capacity import Node, shortage
 from tasks.engine import next_try
 from tasks.failure import RetryPolicy
 from tasks.outcome import Outcome
 from tasks.receipt import Receipt
 from tasks.request import Request
+from tasks.task_spec import Ask, TaskSpec
 from vitgeom.errors import ResourceShortage
 
 POLL_SECONDS = 0.3

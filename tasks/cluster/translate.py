@@ -7,8 +7,6 @@ from ray import exceptions
 from tasks.failure import WorkerDied, WorkerOutOfMemory
 from vitgeom.errors import ResourceShortage
 
-WorkerGone = (WorkerDied, WorkerOutOfMemory)
-
 _RAY_SAYS_GONE = (
     exceptions.WorkerCrashedError,
     exceptions.NodeDiedError,
@@ -28,7 +26,7 @@ def translate(error: Exception, *, logs: str) -> Exception:
     """
     if isinstance(error, exceptions.RayTaskError):
         cause = error.cause if isinstance(error.cause, Exception) else error
-        cause.add_note(error.traceback_str)
+        cause.add_note(f"In the worker: {error}")
         return cause
     if isinstance(error, exceptions.OutOfMemoryError):
         return WorkerOutOfMemory(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -67,25 +68,36 @@ def _no_foreign_tracker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
 
 
-def test_a_study_is_a_parent_run_with_one_child_per_cell(study: StudyRecord, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with tables and no run: making the tables takes seconds, and one test is enough for that."""
+    folder = tmp_path_factory.mktemp("tables")
+    tracking._connect(tracking_uri("sqlite:///mlflow.db", folder=folder), folder)
+    return folder / "mlflow.db"
+
+
+@pytest.fixture
+def project(tmp_path: Path, tables: Path) -> Path:
+    return Path(shutil.copy(tables, tmp_path / "mlflow.db")).parent
+
+
+def test_a_study_is_a_parent_run_with_one_child_per_cell(study: StudyRecord, project: Path) -> None:
     from mlflow import MlflowClient
 
-    done = track(study, folder=tmp_path)
+    done = track(study, folder=project)
 
     assert done.problem is None
-    [parent] = runs(tmp_path, kind="study")
+    [parent] = runs(project, kind="study")
     assert parent.info.run_id == done.run_id
     assert parent.info.status == "FINISHED"
     assert parent.data.params == {"extract.batch_size": "64", "extract.image_size": "None"}
     assert parent.data.tags["git.commit"] == "abc"
-    children = runs(tmp_path, kind="cell")
+    children = runs(project, kind="cell")
     assert {child.data.tags["vitgeom.key"] for child in children} == {"one", "two"}
     assert {child.data.tags["mlflow.parentRunId"] for child in children} == {done.run_id}
     client = MlflowClient(done.uri)
     history = client.get_metric_history(children[0].info.run_id, "accuracy")
-    assert sorted((point.step, point.value) for point in history) == pytest.approx(
-        [(0, 0.5), (1, 0.6), (2, 0.7)]
-    )
+    assert {point.step: point.value for point in history} == pytest.approx({0: 0.5, 1: 0.6, 2: 0.7})
     [lineage] = client.get_run(children[0].info.run_id).inputs.dataset_inputs
     assert lineage.dataset.source == '{"uri": "s3://bucket/features/digits"}'
     assert lineage.dataset.source_type == "s3"
@@ -105,26 +117,26 @@ def test_the_default_tracker_lies_in_the_project_folder_with_absolute_addresses(
     assert location == (tmp_path / "mlartifacts").as_uri()
 
 
-def test_recording_a_study_twice_adds_nothing(study: StudyRecord, tmp_path: Path) -> None:
-    first = track(study, folder=tmp_path)
-    second = track(study, folder=tmp_path)
+def test_recording_a_study_twice_adds_nothing(study: StudyRecord, project: Path) -> None:
+    first = track(study, folder=project)
+    second = track(study, folder=project)
 
     assert (first.reused, second.reused) == (False, True)
     assert second.run_id == first.run_id
-    assert len(runs(tmp_path, kind="study")) == 1
-    assert len(runs(tmp_path, kind="cell")) == 2
+    assert len(runs(project, kind="study")) == 1
+    assert len(runs(project, kind="cell")) == 2
 
 
-def test_another_result_is_another_run(study: StudyRecord, tmp_path: Path) -> None:
-    first = track(study, folder=tmp_path)
-    second = track(dataclasses.replace(study, key="k2"), folder=tmp_path)
+def test_another_result_is_another_run(study: StudyRecord, project: Path) -> None:
+    first = track(study, folder=project)
+    second = track(dataclasses.replace(study, key="k2"), folder=project)
 
     assert second.run_id != first.run_id
-    assert len(runs(tmp_path, kind="cell")) == 4
+    assert len(runs(project, kind="cell")) == 4
 
 
 def test_an_interrupted_record_is_completed_under_the_same_parent(
-    study: StudyRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    study: StudyRecord, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = tracking._log
 
@@ -135,35 +147,35 @@ def test_an_interrupted_record_is_completed_under_the_same_parent(
 
     with monkeypatch.context() as patch:
         patch.setattr(tracking, "_log", breaks_at_the_second_cell)
-        broken = track(study, folder=tmp_path)
+        broken = track(study, folder=project)
     assert broken.problem == "ConnectionError: the tracker went away"
-    assert [run.info.status for run in runs(tmp_path, kind="study")] == ["RUNNING"]
+    assert [run.info.status for run in runs(project, kind="study")] == ["RUNNING"]
 
-    done = track(study, folder=tmp_path)
+    done = track(study, folder=project)
 
     assert done.problem is None
     assert done.delivered == 1
-    assert [run.info.status for run in runs(tmp_path, kind="study")] == ["FINISHED"]
-    assert sorted(run.info.status for run in runs(tmp_path, kind="cell")) == ["FINISHED", "FINISHED"]
-    assert not (tmp_path / QUEUE).exists()
+    assert [run.info.status for run in runs(project, kind="study")] == ["FINISHED"]
+    assert sorted(run.info.status for run in runs(project, kind="cell")) == ["FINISHED", "FINISHED"]
+    assert not (project / QUEUE).exists()
 
 
-def test_a_tracker_that_is_down_costs_seconds_and_loses_nothing(study: StudyRecord, tmp_path: Path) -> None:
+def test_a_tracker_that_is_down_costs_seconds_and_loses_nothing(study: StudyRecord, project: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         dead = f"http://127.0.0.1:{unused.getsockname()[1]}"
     from mlflow import MlflowClient  # noqa: F401  (its import is not what is timed)
 
     began = time.monotonic()
-    lost = track(study, uri=dead, folder=tmp_path)
+    lost = track(study, uri=dead, folder=project)
 
     assert time.monotonic() - began < 20
     assert lost.run_id is None
     assert "MlflowException" in lost.problem
-    assert len(TrackingQueue(tmp_path / QUEUE)) == 1
-    found = track(dataclasses.replace(study, key="later"), folder=tmp_path)
+    assert len(TrackingQueue(project / QUEUE)) == 1
+    found = track(dataclasses.replace(study, key="later"), folder=project)
     assert found.delivered == 1
-    assert {run.data.tags["vitgeom.key"] for run in runs(tmp_path, kind="study")} == {"k1", "later"}
+    assert {run.data.tags["vitgeom.key"] for run in runs(project, kind="study")} == {"k1", "later"}
 
 
 def test_an_environment_variable_names_the_tracker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -174,30 +186,35 @@ def test_an_environment_variable_names_the_tracker(monkeypatch: pytest.MonkeyPat
 
 
 COLD = """
-import sys
+import os, sys
 from pathlib import Path
+import mlflow                      # once for all eight: the race is about the database, not about imports
 from tasks.tracking import track
 from tasks.tracking_record import Metric, StudyRecord
-done = track(StudyRecord(experiment="test", name="cold", key=sys.argv[2], metrics=(Metric("a", 1.0),)), folder=Path(sys.argv[1]))
-print(done.problem)
-sys.exit(done.problem is not None)
+
+def start(number):
+    if child := os.fork():
+        return child
+    record = StudyRecord(experiment="test", name="cold", key=f"key-{number}", metrics=(Metric("a", 1.0),))
+    done = track(record, folder=Path(sys.argv[1]))
+    print(done.problem, flush=True)
+    os._exit(done.problem is not None)
+
+children = [start(number) for number in range(8)]
+sys.exit(sum(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0 for child in children))
 """
 
 
 def test_eight_cold_starts_at_once_all_succeed(tmp_path: Path) -> None:
-    root = Path(__file__).parents[2]
-    environment = os.environ | {"PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
-    starts = [
-        subprocess.Popen(
-            [sys.executable, "-c", COLD, str(tmp_path), f"key-{number}"],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for number in range(8)
-    ]
-    outputs = [process.communicate(timeout=300)[0] for process in starts]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "OMP_NUM_THREADS": "1"}
+    starts = subprocess.run(
+        [sys.executable, "-c", COLD, str(tmp_path)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
 
-    assert [process.returncode for process in starts] == [0] * 8, outputs
+    assert starts.returncode == 0, starts.stdout + starts.stderr
+    assert starts.stdout.split() == ["None"] * 8
     assert len(runs(tmp_path, kind="study")) == 8

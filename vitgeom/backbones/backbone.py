@@ -118,8 +118,8 @@ class Backbone:
                 f"(blocks of {self.spec.name!r}, half-open, counted from 0)."
             )
         with sdpa_kernel(SDPBackend.MATH):
-            for tokens in self._anatomy.walk(tokens, start=start, stop=stop):  # noqa: B020 - each step replaces the last
-                pass
+            for after in self._anatomy.walk(tokens, start=start, stop=stop):
+                tokens = after
         return tokens
 
     def finish(self, tokens: Float[Tensor, "b n d"]) -> Float[Tensor, "b n d"]:

@@ -7,10 +7,11 @@ grows by [B, L, D] twice, not by [B, L, N, D]. "Layer l" is the raw residual str
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from vitgeom.backbones.anatomy import Anatomy, final_norm
 from vitgeom.backbones.layout import TokenLayout
@@ -92,11 +93,9 @@ def capture_layers(
         mean_BLD[:, layer] = patch_mean(tokens, num_prefix=layout.num_prefix)
         if cls_BLD is not None:
             cls_BLD[:, layer] = tokens[:, 0]
-    normed = model.norm(tokens)
     last_cls = None if cls_BLD is None else cls_BLD[:, -1]
-    return LayerCapture(
-        cls_BLD, mean_BLD, **_last_layer(model, normed, last_cls, mean_BLD[:, -1], layout=layout)
-    )
+    closing = close(model, tokens, last_cls=last_cls, last_mean=mean_BLD[:, -1], layout=layout)
+    return LayerCapture(cls_BLD, mean_BLD, closing.cls, closing.mean, closing.output)
 
 
 def patch_mean(tokens: Float[Tensor, "b n d"], *, num_prefix: int) -> Float[Tensor, "b d"]:
@@ -109,21 +108,40 @@ def patch_mean(tokens: Float[Tensor, "b n d"], *, num_prefix: int) -> Float[Tens
     return tokens[:, num_prefix:].mean(dim=1)
 
 
-def _last_layer(
-    model: nn.Module, normed: Tensor, last_cls: Tensor | None, last_mean: Tensor, *, layout: TokenLayout
-) -> dict[str, Tensor | None]:
-    """Return the last layer's features after the final norm, and the pooled output."""
+class Closing(NamedTuple):
+    """The last layer after the final norm, and the pooled output."""
+
+    cls: Tensor | None
+    mean: Tensor
+    output: Tensor
+
+
+def close(
+    model: Any,
+    tokens: Float[Tensor, "b n d"],
+    *,
+    last_cls: Float[Tensor, "b d"] | None,
+    last_mean: Float[Tensor, "b d"],
+    layout: TokenLayout,
+) -> Closing:
+    """Return what the model makes of its last layer.
+
+    Args:
+        model: The timm model.
+        tokens: Residual stream after the last block.
+        last_cls: Its class token, or None.
+        last_mean: Its patch mean.
+        layout: The model's token layout.
+    """
+    normed = model.norm(tokens)
     norm = final_norm(model)
     if norm is model.norm:
         cls, mean = normed[:, 0] if layout.num_cls else None, patch_mean(normed, num_prefix=layout.num_prefix)
     else:
         cls, mean = None if last_cls is None else norm(last_cls), norm(last_mean)
-    pooled = model.forward_head(normed, pre_logits=True)
-    if pooled.ndim != 2:
-        pooled = mean if cls is None else cls
-    features = {"cls_normed": cls, "mean_normed": mean, "output": pooled}
-    # A slice would keep all tokens of the batch alive.
-    return {
-        name: None if tensor is None else tensor.to(last_mean.dtype).clone()
-        for name, tensor in features.items()
-    }
+    output = model.forward_head(normed, pre_logits=True)
+    if output.ndim != 2:
+        output = mean if cls is None else cls
+    # Copies: a slice would keep all tokens of the batch alive.
+    own = [None if part is None else part.to(last_mean.dtype, copy=True) for part in (cls, mean, output)]
+    return Closing(own[0], cast(Tensor, own[1]), cast(Tensor, own[2]))

@@ -19,17 +19,16 @@ class Preprocessing:
     """
 
     def __init__(self, data_config: dict[str, Any], *, image_size: tuple[int, int]) -> None:
-        from timm.data import resolve_data_config
+        from vitgeom.backbones.timm_models import resolved_data_config
 
-        resolved = resolve_data_config({"input_size": (3, *image_size)}, pretrained_cfg=data_config)
-        self._config = {**resolved, "mean": tuple(resolved["mean"]), "std": tuple(resolved["std"])}
+        self._config = resolved_data_config(data_config, image_size=image_size)
         self.image_size = image_size
 
     @cached_property
     def _transform(self) -> Callable[[Image.Image], Tensor]:
-        from timm.data import create_transform
+        from vitgeom.backbones.timm_models import evaluation_transform
 
-        return create_transform(**self._config, is_training=False)
+        return evaluation_transform(self._config)
 
     def __call__(self, image: Image.Image) -> Float[Tensor, "3 h w"]:
         """Return the normalised pixels of one picture of any size and mode.

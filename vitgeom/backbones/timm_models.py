@@ -11,6 +11,8 @@ from typing import Any, cast
 
 import timm
 import torch
+from PIL import Image
+from timm.data import create_transform, resolve_data_config
 from timm.models import deit, eva, vision_transformer, vision_transformer_hybrid
 from torch import Tensor, nn
 
@@ -74,7 +76,7 @@ def build(architecture: str, *, seed: int, pretrained: bool = False) -> nn.Modul
     """
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        model = timm.create_model(architecture, pretrained=pretrained, num_classes=0)
+        model = timm.create_model(architecture, pretrained=pretrained, num_classes=0, dynamic_img_size=False)
     if not isinstance(model, vision_transformer.VisionTransformer | eva.Eva):
         raise InvalidInput(
             f"backbone {architecture!r} builds a {type(model).__name__}, which vitgeom cannot take apart into blocks."
@@ -93,7 +95,7 @@ def build_plain(settings: dict[str, Any], data_config: dict[str, Any], *, seed: 
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         model = vision_transformer.VisionTransformer(**settings)
-    model.pretrained_cfg = data_config
+    cast(Any, model).pretrained_cfg = data_config
     return model
 
 
@@ -137,9 +139,29 @@ def published_at(architecture: str) -> dict[str, str]:
     config = timm.models.get_pretrained_cfg(architecture)
     if config is None:
         return {}
-    found = {
+    found: dict[str, Any] = {
         "hub_id": config.hf_hub_id,
         "filename": config.hf_hub_filename,
         "url": config.url if "://" in (config.url or "") else None,
     }
     return {key: value for key, value in found.items() if value}
+
+
+def resolved_data_config(data_config: dict[str, Any], *, image_size: tuple[int, int]) -> dict[str, Any]:
+    """Fill in what a model's data configuration leaves open, at another image size.
+
+    Args:
+        data_config: The model's ``pretrained_cfg``.
+        image_size: (height, width) in pixels.
+    """
+    resolved = resolve_data_config({"input_size": (3, *image_size)}, pretrained_cfg=data_config)
+    return {**resolved, "mean": tuple(resolved["mean"]), "std": tuple(resolved["std"])}
+
+
+def evaluation_transform(data_config: dict[str, Any]) -> Callable[[Image.Image], Tensor]:
+    """Return timm's transform from an RGB picture to normalised pixels, without augmentation.
+
+    Args:
+        data_config: What ``resolved_data_config`` returned.
+    """
+    return create_transform(**data_config, is_training=False)

@@ -34,10 +34,17 @@ def open_dataset(ref: DatasetRef) -> ImageDataset:
         InvalidInput: An option has a value that the dataset refuses.
     """
     if ref.name not in DATASETS:
-        raise UnknownName("dataset", ref.name, DATASETS, hint="Images of your own: DatasetRef.from_options('folder', root=...).")
+        raise UnknownName(
+            "dataset",
+            ref.name,
+            DATASETS,
+            hint="Images of your own: DatasetRef.from_options('folder', root=...).",
+        )
     opener = DATASETS[ref.name]
-    known = list(inspect.signature(opener).parameters)
+    parameters = inspect.signature(opener).parameters.values()
+    known = [item.name for item in parameters if item.kind is not inspect.Parameter.VAR_KEYWORD]
+    takes_more = len(known) < len(parameters)  # such an opener checks the other names itself
     for key, _ in ref.options:
-        if key not in known:
+        if key not in known and not takes_more:
             raise UnknownName(f"option of dataset {ref.name!r}", key, known)
     return opener(**dict(ref.options))

@@ -43,7 +43,9 @@ class Split:
             raise InvalidInput(f"a split needs one sample id, label and group per row, got {counts}.")
         for name, array in (("labels", self.labels), ("groups", self.groups)):
             if array.dtype != np.int64 or array.ndim != 1:
-                raise InvalidInput(f"{name} must be an int64 vector, got {array.dtype} of shape {array.shape}.")
+                raise InvalidInput(
+                    f"{name} must be an int64 vector, got {array.dtype} of shape {array.shape}."
+                )
 
     def __len__(self) -> int:
         return len(self.sample_ids)
@@ -73,18 +75,26 @@ class ImageDataset:
 
     def __post_init__(self) -> None:
         if tuple(sorted(self.splits)) != tuple(sorted(SPLITS)):
-            raise InvalidInput(f"dataset {self.name!r} needs the splits {', '.join(SPLITS)}, got {', '.join(self.splits)}.")
+            raise InvalidInput(
+                f"dataset {self.name!r} needs the splits {', '.join(SPLITS)}, got {', '.join(self.splits)}."
+            )
         if len(self.classes) < 2:
-            raise InvalidInput(f"dataset {self.name!r} has {len(self.classes)} class; a probe needs at least 2.")
+            raise InvalidInput(
+                f"dataset {self.name!r} has {len(self.classes)} class; a probe needs at least 2."
+            )
         for name, split in self.splits.items():
             self._check(name, split)
 
     def _check(self, name: str, split: Split) -> None:
         if not len(split):
-            raise InvalidInput(f"split {name!r} of dataset {self.name!r} has no images; each split needs at least one.")
+            raise InvalidInput(
+                f"split {name!r} of dataset {self.name!r} has no images; each split needs at least one."
+            )
         low, high = int(split.labels.min()), int(split.labels.max())
         if low < 0 or high >= len(self.classes):
-            raise InvalidInput(f"labels of split {name!r} span {low}..{high}, but there are {len(self.classes)} classes.")
+            raise InvalidInput(
+                f"labels of split {name!r} span {low}..{high}, but there are {len(self.classes)} classes."
+            )
 
     @property
     def chance(self) -> float:

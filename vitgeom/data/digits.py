@@ -10,7 +10,6 @@ from functools import lru_cache
 
 import numpy as np
 from PIL import Image
-from sklearn.datasets import load_digits
 
 from vitgeom.data.dataset import SPLITS, ImageDataset, Split
 from vitgeom.data.splits import FRACTIONS, stratified_split
@@ -52,6 +51,8 @@ def open_digits(*, size: int = 64) -> ImageDataset:
 @lru_cache(maxsize=1)
 def _measured() -> tuple[np.ndarray, np.ndarray]:
     """Return grey levels uint8 [n, 8, 8] (0..16 in the source, scaled to 0..255) and labels int64 [n]."""
+    from sklearn.datasets import load_digits  # takes a second to import, and only this dataset needs it
+
     bunch = load_digits()
     return np.rint(bunch.images * (255 / 16)).astype(np.uint8), bunch.target.astype(np.int64)
 

@@ -31,7 +31,9 @@ class DatasetRef:
     def __post_init__(self) -> None:
         keys = [key for key, _ in self.options]
         if len(set(keys)) < len(keys):
-            raise InvalidInput(f"options of dataset {self.name!r} give a key twice: {', '.join(keys)}. Give each one once.")
+            raise InvalidInput(
+                f"options of dataset {self.name!r} give a key twice: {', '.join(keys)}. Give each one once."
+            )
         object.__setattr__(self, "options", tuple(sorted(self.options, key=lambda pair: pair[0])))
 
     @classmethod

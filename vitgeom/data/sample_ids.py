@@ -13,14 +13,14 @@ class NumberedIds(Sequence[str]):
 
     Attributes:
         prefix: What all names begin with.
-        count: How many there are.
+        length: How many there are.
     """
 
     prefix: str
-    count: int
+    length: int
 
     def __len__(self) -> int:
-        return self.count
+        return self.length
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -28,8 +28,8 @@ class NumberedIds(Sequence[str]):
     def __getitem__(self, index: slice) -> list[str]: ...
     def __getitem__(self, index: int | slice) -> str | list[str]:
         if isinstance(index, slice):
-            return [self[row] for row in range(*index.indices(self.count))]
-        row = index + self.count if index < 0 else index
-        if not 0 <= row < self.count:
-            raise IndexError(f"row {index} of {self.count} numbered ids {self.prefix!r}")
+            return [self[row] for row in range(*index.indices(self.length))]
+        row = index + self.length if index < 0 else index
+        if not 0 <= row < self.length:
+            raise IndexError(f"row {index} of {self.length} numbered ids {self.prefix!r}")
         return f"{self.prefix}-{row:06d}"

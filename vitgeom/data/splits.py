@@ -59,7 +59,9 @@ def stratified_split(
         bounds = np.cumsum(_counts(len(members), shares))[:-1]
         for split, rows in zip(fractions, np.split(order, bounds), strict=True):
             parts[split].append(rows)
-    rows_of = {split: np.sort(np.concatenate([np.empty(0, np.int64), *rows])) for split, rows in parts.items()}
+    rows_of = {
+        split: np.sort(np.concatenate([np.empty(0, np.int64), *rows])) for split, rows in parts.items()
+    }
     return StratifiedSplit(rows=rows_of, singletons=tuple(singletons))
 
 

@@ -27,9 +27,9 @@ nav a{display:inline-block;padding:.3rem .9rem .3rem 0}
 .card h3{margin:0 0 .3rem;font-size:1rem}
 .card p{margin:.35rem 0;font-size:.95rem}
 .tag{display:inline-block;font-size:.8rem;font-weight:600;padding:.05rem .55rem;border:1px solid var(--rule);border-radius:1rem}
-.figures{display:grid;gap:1.25rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));margin:.75rem 0}
-figure{margin:0;min-width:0;max-width:36rem}
-figure.wide{max-width:46rem}
+.figures{display:grid;gap:1.25rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),28rem));margin:.75rem 0}
+figure{margin:0;min-width:0}
+figure.wide{max-width:38rem}
 figure svg{display:block;width:100%;height:auto}
 figcaption{font-size:.875rem;color:var(--muted);margin-top:.35rem}
 figcaption b{color:var(--ink)}
@@ -37,10 +37,11 @@ figcaption b{color:var(--ink)}
 table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}
 caption{caption-side:top;text-align:left;color:var(--muted);padding:0 0 .4rem}
 th,td{text-align:right;padding:.32rem .7rem;border-bottom:1px solid var(--grid);vertical-align:top;white-space:nowrap}
-th[scope=row],td.text,th.text{text-align:left}
+th[scope=row],thead th:first-child{text-align:left}
+.words th,.words td{text-align:left;white-space:normal;min-width:7rem;overflow-wrap:anywhere}
 thead th{border-bottom:1px solid var(--rule);white-space:normal;vertical-align:bottom;font-weight:600}
 tbody th{font-weight:600}
-td.long{white-space:normal;min-width:14rem;text-align:left}
+@media(min-width:34rem){th:first-child{position:sticky;left:0;background:var(--surface)}}
 details{margin:.6rem 0}
 summary{cursor:pointer;padding:.3rem 0}
 code,.digest{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.85em}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib
+from matplotlib import style
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
@@ -21,6 +21,8 @@ FONT_STACK = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-se
 SETTINGS: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "vitgeom",
+    # Names of classes and folders may hold dollar signs.
+    "text.parse_math": False,
     "font.family": "DejaVu Sans",
     "font.size": 12,
     "axes.titlesize": 12,
@@ -70,15 +72,17 @@ class Drawing:
     def standalone(self) -> str:
         """Return the drawing as a file of its own, with its colours inside."""
         namespaces = {"xmlns": "http://www.w3.org/2000/svg"}
-        return self._element(palette.stylesheet("svg") + "svg{background:var(--surface)}", **namespaces) + "\n"
+        return (
+            self._element(palette.stylesheet("svg") + "svg{background:var(--surface)}", **namespaces) + "\n"
+        )
 
-    def _element(self, style: str | None = None, **attributes: str) -> Markup:
+    def _element(self, rules: str | None = None, **attributes: str) -> Markup:
         title_id, description_id = f"{self.name}-title", f"{self.name}-desc"
         return element(
             "svg",
             element("title", self.title, id=title_id),
             element("desc", self.description, id=description_id),
-            None if style is None else element("style", Markup(style)),
+            None if rules is None else element("style", Markup(rules)),
             Markup(self.body),
             **attributes,
             viewBox=self.view_box,
@@ -89,11 +93,17 @@ class Drawing:
 
 
 def draw(
-    paint: Callable[[Figure], None], *, name: str, title: str, description: str, width: float = 5.0, height: float = 3.4
+    paint: Callable[[Figure], None],
+    *,
+    name: str,
+    title: str,
+    description: str,
+    width: float = 5.0,
+    height: float = 3.4,
 ) -> Drawing:
     """Let ``paint`` fill a figure and return it as a drawing.
 
-    Nothing global is touched: no pyplot, and the settings hold only inside this call.
+    Nothing global is left changed: no pyplot, and the settings (not the user's own) hold only inside this call.
 
     Args:
         paint: Draws on the figure it is given, in the ``light`` colours of the palette.
@@ -104,11 +114,13 @@ def draw(
         height: Inches.
     """
     stream = io.StringIO()
-    with matplotlib.rc_context(SETTINGS):
+    with style.context(["default", SETTINGS]):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
         paint(figure)
-        figure.savefig(stream, format="svg", metadata={"Creator": None, "Date": None, "Format": None, "Type": None})
+        figure.savefig(
+            stream, format="svg", metadata={"Creator": None, "Date": None, "Format": None, "Type": None}
+        )
     body, view_box = _strip(stream.getvalue(), prefix=name)
     return Drawing(name=name, title=title, description=description, body=body, view_box=view_box)
 
@@ -136,6 +148,8 @@ def _scope_ids(body: str, *, prefix: str) -> str:
     used = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', body))
     names = {name for pair in used for name in pair if name}
     body = re.sub(
-        r' id="([^"]+)"', lambda m: f' id="{escape(prefix)}-{m.group(1)}"' if m.group(1) in names else "", body
+        r' id="([^"]+)"',
+        lambda m: f' id="{escape(prefix)}-{m.group(1)}"' if m.group(1) in names else "",
+        body,
     )
     return re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}-", body)

@@ -34,7 +34,9 @@ def join(children: Iterable[Child], *, separator: str = "") -> Markup:
         separator: Text between two children.
     """
     shown = (child for child in children if child is not None)
-    return Markup(escape(separator).join(escape(child if isinstance(child, str) else str(child)) for child in shown))
+    return Markup(
+        escape(separator).join(escape(child if isinstance(child, str) else str(child)) for child in shown)
+    )
 
 
 def element(tag: str, *children: Child, **attributes: str | int | None) -> Markup:
@@ -55,7 +57,9 @@ def element(tag: str, *children: Child, **attributes: str | int | None) -> Marku
     return Markup(start if tag in VOID_TAGS else f"{start}{join(children)}</{tag}>")
 
 
-def table(header: Iterable[Child], rows: Iterable[Iterable[Child]], *, caption: str) -> Markup:
+def table(
+    header: Iterable[Child], rows: Iterable[Iterable[Child]], *, caption: str, words: bool = False
+) -> Markup:
     """Return a table that scrolls sideways by itself on a narrow screen.
 
     The first cell of a row names it, so it is a row header.
@@ -64,11 +68,24 @@ def table(header: Iterable[Child], rows: Iterable[Iterable[Child]], *, caption: 
         header: Column titles.
         rows: Cells by row.
         caption: What the table holds, with units and n.
+        words: The cells are texts: left-aligned and wrapped, where numbers stand right on one line.
     """
     head = element("tr", *(element("th", title, scope="col") for title in header))
     body = (
-        element("tr", *(element("td", cell) if column else element("th", cell, scope="row") for column, cell in enumerate(row)))
+        element(
+            "tr",
+            *(
+                element("td", cell) if column else element("th", cell, scope="row")
+                for column, cell in enumerate(row)
+            ),
+        )
         for row in rows
     )
-    grid = element("table", element("caption", caption), element("thead", head), element("tbody", *body))
+    grid = element(
+        "table",
+        element("caption", caption),
+        element("thead", head),
+        element("tbody", *body),
+        class_="words" if words else None,
+    )
     return element("div", grid, class_="scroll", tabindex=0, role="region", aria_label=caption)

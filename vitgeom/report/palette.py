@@ -1,8 +1,8 @@
 """Colours by role, for light and dark surfaces: a figure names the role, the page decides what it looks like.
 
-The data colours are the blue, vermilion, green, sky, purple and orange of Okabe and Ito, which stay apart for the
-common kinds of colour blindness. They are darkened on white and lightened on black until they contrast by 3:1 or more;
-shape and dashes always say the same as colour does.
+The data colours start from the blue, vermilion, green, purple and black of Okabe and Ito, darkened on white and
+lightened on black until they contrast by 3:1 or more; the tests hold them apart for red-green colour blindness. Shape and
+dashes always say the same as colour does.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ SURFACE = Role("--surface", "#ffffff", "#14181d")
 PANEL = Role("--panel", "#f6f7f9", "#1c2229")
 LAYER = Role("--layer", "#0067a5", "#5ab4f0")
 ORACLE = Role("--oracle", "#00785a", "#2fc79c")
-UNIFORM = Role("--uniform", "#8a6100", "#e6b13c")
-PERMUTATION = Role("--permutation", "#c04a00", "#ff9259")
-REFIT = Role("--refit", "#a04a7d", "#e294c4")
+UNIFORM = Role("--uniform", "#2b3037", "#f2f4f6")
+PERMUTATION = Role("--permutation", "#c85200", "#ff8c42")
+REFIT = Role("--refit", "#a8669a", "#c07fb4")
 
 ROLES = (INK, MUTED, GRID, RULE, SURFACE, PANEL, LAYER, ORACLE, UNIFORM, PERMUTATION, REFIT)
 

@@ -61,7 +61,9 @@ def open_array(root: Root, *, spec: ArraySpec, layout: FeatureLayout, rows: int)
     except StoreError:
         raise
     except Exception as error:
-        raise CorruptData(_metadata_message(root, spec, f"it cannot be opened ({type(error).__name__})")) from error
+        raise CorruptData(
+            _metadata_message(root, spec, f"it cannot be opened ({type(error).__name__})")
+        ) from error
     differing = _differences(array, spec=spec, layout=layout, rows=rows)
     if differing:
         raise CorruptData(_metadata_message(root, spec, "; ".join(differing)))
@@ -89,7 +91,9 @@ def _differences(array: Any, *, spec: ArraySpec, layout: FeatureLayout, rows: in
         "fill": "nan" if spec.is_float else 0.0,
         "sharded": False,
     }
-    return [f"{key} is {found[key]}, expected {expected[key]}" for key in expected if found[key] != expected[key]]
+    return [
+        f"{key} is {found[key]}, expected {expected[key]}" for key in expected if found[key] != expected[key]
+    ]
 
 
 def _metadata_message(root: Root, spec: ArraySpec, problem: str) -> str:

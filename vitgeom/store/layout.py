@@ -56,7 +56,9 @@ class FeatureLayout:
             raise InvalidInput("splits is empty: name at least one split with its number of rows.")
         for name, rows in splits.items():
             if not _SPLIT_NAME.match(name):
-                raise InvalidInput(f"split name {name!r} must be 1-64 letters, digits, '_' or '-', the first no sign.")
+                raise InvalidInput(
+                    f"split name {name!r} must be 1-64 letters, digits, '_' or '-', the first no sign."
+                )
             _at_least_one(f"splits[{name!r}]", rows)
         for label, value in (
             ("num_layers", num_layers),
@@ -66,7 +68,9 @@ class FeatureLayout:
         ):
             _at_least_one(label, value)
         if storage_dtype not in STORAGE_DTYPES:
-            raise InvalidInput(f"storage_dtype must be one of {', '.join(STORAGE_DTYPES)}, got {storage_dtype!r}.")
+            raise InvalidInput(
+                f"storage_dtype must be one of {', '.join(STORAGE_DTYPES)}, got {storage_dtype!r}."
+            )
         specs_for(tokens)
         if not tokens:
             raise InvalidInput(f"tokens is empty: choose from {', '.join(TOKENS)}.")
@@ -94,7 +98,9 @@ class FeatureLayout:
         for name, rows in self.splits:
             if name == split:
                 return rows
-        raise InvalidInput(f"split {split!r} is not in this store; it holds {', '.join(name for name, _ in self.splits)}.")
+        raise InvalidInput(
+            f"split {split!r} is not in this store; it holds {', '.join(name for name, _ in self.splits)}."
+        )
 
     def ranges(self, split: str) -> list[tuple[int, int]]:
         """Return all aligned (start, stop) ranges of a split, in order."""

@@ -52,8 +52,12 @@ def widest_id(ids: Sequence[str]) -> int:
 
 def _bytes(text: str, row: int) -> bytes:
     if not text or "\0" in text:
-        raise InvalidInput(f"sample id {text!r} (row {row}) must be non-empty and free of the zero character.")
+        raise InvalidInput(
+            f"sample id {text!r} (row {row}) must be non-empty and free of the zero character."
+        )
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        raise InvalidInput(f"sample id {text!r} (row {row}) is no valid text: {error.reason}. Rename the file.") from error
+        raise InvalidInput(
+            f"sample id {text!r} (row {row}) is no valid text: {error.reason}. Rename the file."
+        ) from error

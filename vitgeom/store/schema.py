@@ -63,13 +63,66 @@ class ArraySpec:
 
 _CAPTURE = "vitgeom.backbones.Backbone.capture"
 _REGISTERED = (
-    ArraySpec("cls", ("n", "L", "D"), None, "activation", "CLS token after each block, before the final norm.", _CAPTURE, "cls"),
-    ArraySpec("cls_normed", ("n", "D"), None, "activation", "CLS token after the last block and the final norm.", _CAPTURE, "cls"),
-    ArraySpec("mean", ("n", "L", "D"), None, "activation", "Mean of the patch tokens after each block, before the final norm.", _CAPTURE, "mean"),
-    ArraySpec("mean_normed", ("n", "D"), None, "activation", "Mean of the patch tokens after the last block and the final norm.", _CAPTURE, "mean"),
-    ArraySpec("label", ("n",), "int64", "class index", "Index into the data set's classes.", "vitgeom.data.Split.labels"),
-    ArraySpec("group", ("n",), "int64", "group index", "Images that belong together; -1 where there are no groups.", "vitgeom.data.Split.groups"),
-    ArraySpec("sample_id", ("n", "W"), "uint8", "UTF-8 byte", "Name of the image, padded with zero bytes.", "vitgeom.data.Split.sample_ids"),
+    ArraySpec(
+        "cls",
+        ("n", "L", "D"),
+        None,
+        "activation",
+        "CLS token after each block, before the final norm.",
+        _CAPTURE,
+        "cls",
+    ),
+    ArraySpec(
+        "cls_normed",
+        ("n", "D"),
+        None,
+        "activation",
+        "CLS token after the last block and the final norm.",
+        _CAPTURE,
+        "cls",
+    ),
+    ArraySpec(
+        "mean",
+        ("n", "L", "D"),
+        None,
+        "activation",
+        "Mean of the patch tokens after each block, before the final norm.",
+        _CAPTURE,
+        "mean",
+    ),
+    ArraySpec(
+        "mean_normed",
+        ("n", "D"),
+        None,
+        "activation",
+        "Mean of the patch tokens after the last block and the final norm.",
+        _CAPTURE,
+        "mean",
+    ),
+    ArraySpec(
+        "label",
+        ("n",),
+        "int64",
+        "class index",
+        "Index into the data set's classes.",
+        "vitgeom.data.Split.labels",
+    ),
+    ArraySpec(
+        "group",
+        ("n",),
+        "int64",
+        "group index",
+        "Images that belong together; -1 where there are no groups.",
+        "vitgeom.data.Split.groups",
+    ),
+    ArraySpec(
+        "sample_id",
+        ("n", "W"),
+        "uint8",
+        "UTF-8 byte",
+        "Name of the image, padded with zero bytes.",
+        "vitgeom.data.Split.sample_ids",
+    ),
 )
 FEATURES = MappingProxyType({spec.name: spec for spec in _REGISTERED})
 

@@ -55,7 +55,9 @@ def cells(width: int, height: int, *, plan: CropPlan) -> list[Box]:
 
 def owners(name: str, num_cells: int, *, plan: CropPlan) -> Mapping[str, np.ndarray]:
     """Return split -> numbers of the cells of photograph ``name`` that it owns; disjoint, together all cells."""
-    return stratified_split([name] * num_cells, seed=derive_seed(plan.seed, "photos"), fractions=dict(plan.fractions)).rows
+    return stratified_split(
+        [name] * num_cells, seed=derive_seed(plan.seed, "photos"), fractions=dict(plan.fractions)
+    ).rows
 
 
 def draw_crop(cell: Box, *, generator: np.random.Generator, plan: CropPlan) -> Box:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vitgeom.data.scenes.arrays import ImagePoints, Matrix, Points, Vector
 from vitgeom.errors import InvalidInput
 
 
@@ -24,39 +25,38 @@ class Camera:
         size: Height and width of the image in pixels.
     """
 
-    intrinsics: np.ndarray
-    rotation: np.ndarray
-    translation: np.ndarray
+    intrinsics: Matrix
+    rotation: Matrix
+    translation: Vector
     size: int
 
     @property
-    def position(self) -> np.ndarray:
+    def position(self) -> Vector:
         """The centre of projection in the world, -R^T t, [3]."""
         return -self.rotation.T @ self.translation
 
-    def directions(self, uv: np.ndarray) -> np.ndarray:
+    def directions(self, uv: ImagePoints) -> Points:
         """Return world directions [3, N] of the rays through image points uv [2, N].
 
         They are scaled to z = 1 in the camera frame, so that the ray parameter is the z-depth.
         """
-        fx, fy = self.intrinsics[0, 0], self.intrinsics[1, 1]
-        cx, cy = self.intrinsics[0, 2], self.intrinsics[1, 2]
-        in_camera = np.stack([(uv[0] - cx) / fx, (uv[1] - cy) / fy, np.ones(uv.shape[1])])
-        return self.rotation.T @ in_camera
+        focal, middle = self.intrinsics[[0, 1], [0, 1]], self.intrinsics[:2, 2]
+        in_plane = (uv - middle[:, None]) / focal[:, None]
+        return self.rotation[:2].T @ in_plane + self.rotation[2][:, None]
 
-    def project(self, points: np.ndarray) -> np.ndarray:
+    def project(self, points: Points) -> ImagePoints:
         """Return image points [2, N] of world points [3, N] that lie in front of the camera."""
         in_camera = self.rotation @ points + self.translation[:, None]
         on_image = self.intrinsics @ in_camera
         return on_image[:2] / on_image[2]
 
-    def pixel_centres(self) -> np.ndarray:
+    def pixel_centres(self) -> ImagePoints:
         """Return (u, v) of all pixel centres, [2, size * size], row by row."""
         rows, columns = np.divmod(np.arange(self.size * self.size), self.size)
         return np.stack([columns + 0.5, rows + 0.5])
 
 
-def look_at(position: np.ndarray, aim: np.ndarray, *, roll: float, field_of_view: float, size: int) -> Camera:
+def look_at(position: Vector, aim: Vector, *, roll: float, field_of_view: float, size: int) -> Camera:
     """Build a camera at ``position`` whose axis passes through ``aim``.
 
     Args:
@@ -73,13 +73,20 @@ def look_at(position: np.ndarray, aim: np.ndarray, *, roll: float, field_of_view
     right = np.array([forward[1], -forward[0], 0.0])
     length = np.hypot(right[0], right[1])
     if length < 1e-9:
-        raise InvalidInput(f"aim {aim.tolist()} is straight above or below position {position.tolist()}; move one sideways.")
+        raise InvalidInput(
+            f"aim {aim.tolist()} is straight above or below position {position.tolist()}; move one sideways."
+        )
     forward = forward / np.sqrt(forward @ forward)
     right = right / length
-    down = np.cross(forward, right)
+    down = _cross(forward, right)
     level = np.stack([right, down, forward])
     cos, sin = np.cos(roll), np.sin(roll)
     rotation = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]]) @ level
     focal = size / (2 * np.tan(field_of_view / 2))
     intrinsics = np.array([[focal, 0.0, size / 2], [0.0, focal, size / 2], [0.0, 0.0, 1.0]])
     return Camera(intrinsics, rotation, -rotation @ position, size)
+
+
+def _cross(a: Vector, b: Vector) -> Vector:
+    """Cross product of two vectors [3]; ``numpy.cross`` takes longer than all the rest of ``look_at``."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

@@ -6,7 +6,17 @@ from dataclasses import dataclass, fields
 
 from vitgeom.errors import InvalidInput
 
-_NOT_NEGATIVE = ("min_distractors", "roll", "aim_error", "stretch", "overlap", "contrast", "ambient", "highlight", "noise")
+_NOT_NEGATIVE = (
+    "min_distractors",
+    "roll",
+    "aim_error",
+    "stretch",
+    "overlap",
+    "contrast",
+    "ambient",
+    "highlight",
+    "noise",
+)
 
 
 @dataclass(frozen=True)
@@ -34,9 +44,9 @@ class Difficulty:
     """
 
     min_distractors: int = 1
-    max_distractors: int = 4
-    min_distance: float = 4.5
-    max_distance: float = 8.0
+    max_distractors: int = 3
+    min_distance: float = 4.0
+    max_distance: float = 6.5
     min_elevation: float = 12.0
     max_elevation: float = 60.0
     roll: float = 15.0
@@ -56,6 +66,9 @@ class Difficulty:
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise InvalidInput(f"difficulty {field.name!r} must be a number, got {value!r}.")
+        for name in ("min_distractors", "max_distractors"):
+            if getattr(self, name) != int(getattr(self, name)):
+                raise InvalidInput(f"difficulty {name!r} must be a whole number, got {getattr(self, name)}.")
         for name in _NOT_NEGATIVE:
             if getattr(self, name) < 0:
                 raise InvalidInput(f"difficulty {name!r} must be >= 0, got {getattr(self, name)}.")
@@ -63,12 +76,12 @@ class Difficulty:
             low, high = getattr(self, f"min_{name}"), getattr(self, f"max_{name}")
             if low > high:
                 raise InvalidInput(f"difficulty 'min_{name}' must be <= 'max_{name}', got {low} > {high}.")
-        if not (2.5 <= self.min_distance and self.max_distance <= 11 and 0 < self.min_elevation):
+        if self.min_distance < 2.5 or self.max_distance > 11 or self.min_elevation <= 0:
             raise InvalidInput(
                 "the camera must stay between 2.5 and 11 units from the target and above the floor, got "
                 f"distances {self.min_distance}..{self.max_distance} and elevations from {self.min_elevation}."
             )
-        if self.max_elevation > 85 or not 5 <= self.min_view or self.max_view > 100:
+        if self.max_elevation > 85 or self.min_view < 5 or self.max_view > 100:
             raise InvalidInput(
                 "elevations may reach 85 degrees and views must lie in 5..100 degrees, got "
                 f"{self.max_elevation} and {self.min_view}..{self.max_view}."

@@ -1,7 +1,8 @@
 """Where rays enter and leave convex bodies, in closed form and for many rays at once.
 
-A ray is o + s d. The half-spaces and the quadric each cut an interval of s out of it; a body is hit where their intersection is not
-empty. Legend: N rays, F half-spaces; arrays of points are [3, N].
+A ray is o + s d; all rays of one call start at one point o (the camera or the lamp). The half-spaces and the quadric each cut an
+interval of s out of a ray; the body is hit where their intersection is not empty. Legend: N rays, F half-spaces; arrays of points are
+[3, N].
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vitgeom.data.scenes.arrays import Chosen, Matrix, PerRay, PerRayNumber, Points, Vector
 from vitgeom.data.scenes.solids import Quadric, Solid
 
 # Stands in for a direction parallel to a face: the crossing moves out of any scene, to the correct side.
@@ -28,58 +30,62 @@ class Body:
     """
 
     solid: Solid
-    centre: np.ndarray
-    rotation: np.ndarray
-    stretch: np.ndarray
+    centre: Vector
+    rotation: Matrix
+    stretch: Vector
 
     @property
     def reach(self) -> float:
         """Radius of a ball about ``centre`` that holds the body."""
         return self.solid.reach * float(self.stretch.max())
 
-    def to_local(self, points: np.ndarray) -> np.ndarray:
+    def to_local(self, points: Points) -> Points:
         """Return local coordinates [3, N] of world points [3, N]."""
         return (self.rotation.T @ (points - self.centre[:, None])) / self.stretch[:, None]
 
-    def normals(self, points: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    def normals(self, points: Points, faces: PerRayNumber) -> Points:
         """Return outward unit normals [3, N] at surface points [3, N]; ``faces`` [N] as from ``intersect``."""
         solid = self.solid
-        local = np.empty_like(points)
-        flat = faces < len(solid.offsets)
-        local[:, flat] = solid.normals[faces[flat]].T
-        if solid.quadric is not None:
-            on_quadric = self.to_local(points[:, ~flat])
-            local[:, ~flat] = solid.quadric.squares[:, None] * on_quadric + solid.quadric.linear[:, None]
+        if solid.quadric is None:
+            local = solid.normals[faces].T
+        else:
+            slope = solid.quadric.squares[:, None] * self.to_local(points) + solid.quadric.linear[:, None]
+            flat = np.append(solid.normals, np.zeros((1, 3)), axis=0)[faces].T
+            local = np.where(faces < len(solid.offsets), flat, slope)
         world = self.rotation @ (local / self.stretch[:, None])
         return world / np.sqrt((world**2).sum(axis=0))
 
-    def support(self, direction: np.ndarray) -> float:
+    def support(self, direction: Vector) -> float:
         """Return the largest value of direction.x over the body, for a world direction [3]."""
-        return float(direction @ self.centre) + self.solid.support(self.stretch * (self.rotation.T @ direction))
+        return float(direction @ self.centre) + self.solid.support(
+            self.stretch * (self.rotation.T @ direction)
+        )
 
 
-def near(body: Body, origins: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return the numbers of the rays whose line passes the body's ball; the others cannot hit it.
+def near(body: Body, origin: Vector, directions: Points, squared_lengths: PerRay) -> Chosen:
+    """Return the numbers of the rays that pass the body's ball; the others cannot hit it.
 
     Args:
-        body: The body.
-        origins: [3, N] or [3, 1].
+        body: The body; the origin lies outside its ball.
+        origin: [3].
         directions: [3, N].
+        squared_lengths: [N] of the directions.
     """
-    offset = body.centre[:, None] - origins
-    along = (offset * directions).sum(axis=0)
-    squared = (offset**2).sum(axis=0)
-    return np.flatnonzero((squared - body.reach**2) * (directions**2).sum(axis=0) <= along**2)
+    offset = body.centre - origin
+    along = offset @ directions
+    return np.flatnonzero(
+        (along > 0) & (along * along >= (offset @ offset - body.reach**2) * squared_lengths)
+    )
 
 
-def intersect(body: Body, origins: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def intersect(body: Body, origin: Vector, directions: Points) -> tuple[PerRay, PerRay, PerRayNumber]:
     """Return where rays enter and leave a body.
 
     Cost: O(N F). Exact up to rounding; no iteration.
 
     Args:
         body: The body.
-        origins: [3, N], or [3, 1] for one origin.
+        origin: [3], of all rays.
         directions: [3, N], any length.
 
     Returns:
@@ -87,7 +93,7 @@ def intersect(body: Body, origins: np.ndarray, directions: np.ndarray) -> tuple[
         the ray enters [N] (F stands for the quadric).
     """
     solid = body.solid
-    o = np.broadcast_to(body.to_local(origins), directions.shape)
+    o = body.to_local(origin[:, None])[:, 0]
     d = (body.rotation.T @ directions) / body.stretch[:, None]
     enter, leave, faces = _cross_planes(solid, o, d)
     if solid.quadric is not None:
@@ -97,13 +103,13 @@ def intersect(body: Body, origins: np.ndarray, directions: np.ndarray) -> tuple[
     return enter, leave, faces
 
 
-def _cross_planes(solid: Solid, o: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _cross_planes(solid: Solid, o: Vector, d: Points) -> tuple[PerRay, PerRay, PerRayNumber]:
     count = d.shape[1]
     if not len(solid.offsets):
         return np.full(count, -np.inf), np.full(count, np.inf), np.zeros(count, dtype=np.int64)
     speed = solid.normals @ d
     speed[np.abs(speed) < _PARALLEL] = _PARALLEL
-    crossing = (solid.offsets[:, None] - solid.normals @ o) / speed
+    crossing = (solid.offsets - solid.normals @ o)[:, None] / speed
     entering = np.where(speed < 0, crossing, -np.inf)
     faces = entering.argmax(axis=0)
     enter = entering[faces, np.arange(count)]
@@ -111,19 +117,19 @@ def _cross_planes(solid: Solid, o: np.ndarray, d: np.ndarray) -> tuple[np.ndarra
     return enter, leave, faces
 
 
-def _cross_quadric(quadric: Quadric, o: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _cross_quadric(quadric: Quadric, o: Vector, d: Points) -> tuple[PerRay, PerRay]:
     """Solve a s^2 + 2 b s + c <= 0 for s; where a < 0 (inside a double cone) keep the half below the apex."""
-    scaled = quadric.squares[:, None] * d
-    a = (scaled * d).sum(axis=0)
-    b = (scaled * o).sum(axis=0) + quadric.linear @ d
-    c = (quadric.squares[:, None] * o * o).sum(axis=0) + 2 * (quadric.linear @ o) + quadric.constant
-    a = np.where(np.abs(a) < _PARALLEL, _PARALLEL, a)
+    a = quadric.squares @ (d * d)
+    b = (quadric.squares * o + quadric.linear) @ d
+    c = float(quadric.squares @ (o * o) + 2 * (quadric.linear @ o) + quadric.constant)
+    a[np.abs(a) < _PARALLEL] = _PARALLEL
     discriminant = b * b - a * c
+    missed = discriminant < 0
     # The root without cancellation first, the other from the product of roots c / a.
     q = -(b + np.copysign(np.sqrt(np.maximum(discriminant, 0)), b))
-    first, second = q / a, np.divide(c, q, out=np.zeros_like(c), where=q != 0)
+    first, second = q / a, np.divide(c, q, out=np.zeros_like(q), where=q != 0)
     low, high = np.minimum(first, second), np.maximum(first, second)
     downwards = d[2] < 0
     start = np.where(a > 0, low, np.where(downwards, high, -np.inf))
     stop = np.where(a > 0, high, np.where(downwards, np.inf, low))
-    return np.where(discriminant < 0, np.inf, start), np.where(discriminant < 0, -np.inf, stop)
+    return np.where(missed, np.inf, start), np.where(missed, -np.inf, stop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import numpy as np
 from PIL import Image
@@ -15,6 +15,7 @@ from vitgeom.data.scenes.difficulty import Difficulty
 from vitgeom.data.scenes.rendering import Scene, render_scene, scene_label
 from vitgeom.data.scenes.solids import CLASSES
 from vitgeom.data.whole_numbers import require_whole
+from vitgeom.errors import UnknownName
 
 VERSION = 1
 _NUM_PROBES = 2
@@ -27,7 +28,7 @@ def open_scenes(
     val: int = 400,
     test: int = 800,
     seed: int = 0,
-    difficulty: Difficulty | None = None,
+    **ranges: float,
 ) -> ImageDataset:
     """Open rendered scenes; an image is rendered when its row is read, a label costs nothing.
 
@@ -37,17 +38,22 @@ def open_scenes(
         val: Images in the validation split.
         test: Images in the test split.
         seed: Of all three streams.
-        difficulty: Ranges that scenes are drawn from; None for the defaults.
+        **ranges: Fields of ``Difficulty`` that differ from the defaults.
 
     Raises:
-        InvalidInput: A number is not whole or too small.
+        InvalidInput: A number is not whole or too small, or a range is refused by ``Difficulty``.
+        UnknownName: ``Difficulty`` has no such field.
     """
+    known = [field.name for field in fields(Difficulty)]
+    for key in ranges:
+        if key not in known:
+            raise UnknownName("option of dataset 'scenes'", key, ["size", *SPLITS, "seed", *known])
     require_whole("size", size, at_least=16)
     require_whole("seed", seed, at_least=0)
     counts = dict(zip(SPLITS, (train, val, test), strict=True))
     for split, count in counts.items():
         require_whole(split, count, at_least=1)
-    difficulty = difficulty or Difficulty()
+    difficulty = Difficulty(**ranges)  # type: ignore[arg-type]  # whole numbers are checked there
     return ImageDataset(
         name="scenes",
         digest=_digest(counts, size, seed, difficulty),
@@ -82,7 +88,9 @@ def _digest(counts: dict[str, int], size: int, seed: int, difficulty: Difficulty
     digest.update(repr(sorted(asdict(difficulty).items())).encode())
     for split in SPLITS:
         for index in range(_NUM_PROBES):
-            digest.update(render_scene(seed, index, stream=split, size=size, difficulty=difficulty).image.tobytes())
+            digest.update(
+                render_scene(seed, index, stream=split, size=size, difficulty=difficulty).image.tobytes()
+            )
     return digest.hexdigest()
 
 

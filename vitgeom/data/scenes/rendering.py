@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Bool, Float, Int, UInt8
 
+from vitgeom.data.scenes.arrays import Matrix, PerRayMask, Points, Vector
 from vitgeom.data.scenes.camera import Camera
 from vitgeom.data.scenes.difficulty import Difficulty
 from vitgeom.data.scenes.solids import CLASSES
@@ -24,7 +26,7 @@ class Scene:
     Lengths are in scene units (an object is about 2 across). The camera is an OpenCV one: x right, y down, z forward.
 
     Attributes:
-        image: uint8 [H, W, 3], sRGB.
+        image: uint8 [H, W, 3], RGB with gamma 2.
         label: Index into ``CLASSES`` of the target. The target is the object whose centre projects nearest to the image centre.
         depth: float64 [H, W], z-depth: the third camera coordinate. Finite everywhere, the room is closed.
         points_camera: float64 [H, W, 3], the visible surface point in camera coordinates.
@@ -37,20 +39,20 @@ class Scene:
         shapes: Class name of object k at index k - 1.
     """
 
-    image: np.ndarray
+    image: UInt8[np.ndarray, "h w 3"]
     label: int
-    depth: np.ndarray
-    points_camera: np.ndarray
-    points_world: np.ndarray
-    normals: np.ndarray
-    instances: np.ndarray
-    intrinsics: np.ndarray
-    rotation: np.ndarray
-    translation: np.ndarray
+    depth: Float[np.ndarray, "h w"]
+    points_camera: Float[np.ndarray, "h w 3"]
+    points_world: Float[np.ndarray, "h w 3"]
+    normals: Float[np.ndarray, "h w 3"]
+    instances: Int[np.ndarray, "h w"]
+    intrinsics: Matrix
+    rotation: Matrix
+    translation: Vector
     shapes: tuple[str, ...]
 
     @property
-    def foreground(self) -> np.ndarray:
+    def foreground(self) -> Bool[np.ndarray, "h w"]:
         """Bool [H, W]: the pixel shows an object, not the room."""
         return self.instances > 0
 
@@ -84,7 +86,7 @@ def render_scene(
     return _scene(image, label, world, hits, size)
 
 
-def _shoot(world: World, size: int, difficulty: Difficulty) -> tuple[Hits, np.ndarray]:
+def _shoot(world: World, size: int, difficulty: Difficulty) -> tuple[Hits, Points]:
     """Trace the pixel centres, and colour pixels on edges by the mean of four samples each."""
     camera = world.camera
     centres = camera.pixel_centres()
@@ -99,13 +101,15 @@ def _shoot(world: World, size: int, difficulty: Difficulty) -> tuple[Hits, np.nd
     return hits, light
 
 
-def _edges(hits: Hits, size: int) -> np.ndarray:
+def _edges(hits: Hits, size: int) -> PerRayMask:
     """Return which pixels [N] have a neighbour on another object or on a surface of clearly different direction."""
     instances = hits.instances.reshape(size, size)
     normals = hits.normals.reshape(3, size, size)
     edge = np.zeros((size, size), dtype=bool)
     down = (instances[1:] != instances[:-1]) | ((normals[:, 1:] * normals[:, :-1]).sum(axis=0) < 0.8)
-    right = (instances[:, 1:] != instances[:, :-1]) | ((normals[:, :, 1:] * normals[:, :, :-1]).sum(axis=0) < 0.8)
+    right = (instances[:, 1:] != instances[:, :-1]) | (
+        (normals[:, :, 1:] * normals[:, :, :-1]).sum(axis=0) < 0.8
+    )
     edge[1:] |= down
     edge[:-1] |= down
     edge[:, 1:] |= right
@@ -113,17 +117,20 @@ def _edges(hits: Hits, size: int) -> np.ndarray:
     return edge.ravel()
 
 
-def _develop(light: np.ndarray, generator: np.random.Generator, size: int, difficulty: Difficulty) -> np.ndarray:
-    """Turn linear RGB [3, N] into an sRGB image uint8 [H, W, 3] with pixel noise."""
-    image = np.clip(light, 0, 1).T.reshape(size, size, 3) ** (1 / 2.2) * 255
-    return np.clip(np.rint(image + difficulty.noise * generator.standard_normal(image.shape)), 0, 255).astype(np.uint8)
+def _develop(
+    light: Points, generator: np.random.Generator, size: int, difficulty: Difficulty
+) -> UInt8[np.ndarray, "{size} {size} 3"]:
+    """Turn linear RGB [3, N] into an image uint8 [H, W, 3]: square-root response (gamma 2), then pixel noise."""
+    image = 255 * np.sqrt(np.clip(light, 0, 1)).T.reshape(size, size, 3)
+    image += difficulty.noise * generator.standard_normal(image.shape, dtype=np.float32)
+    return np.clip(np.rint(image), 0, 255).astype(np.uint8)
 
 
-def _scene(image: np.ndarray, label: int, world: World, hits: Hits, size: int) -> Scene:
+def _scene(image: UInt8[np.ndarray, "h w 3"], label: int, world: World, hits: Hits, size: int) -> Scene:
     camera: Camera = world.camera
     in_camera = camera.rotation @ hits.points + camera.translation[:, None]
 
-    def as_map(points: np.ndarray) -> np.ndarray:
+    def as_map(points: Points) -> Float[np.ndarray, "h w 3"]:
         return np.ascontiguousarray(points.T).reshape(size, size, 3)
 
     return Scene(

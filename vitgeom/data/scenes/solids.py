@@ -11,14 +11,17 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from jaxtyping import Float
+
+from vitgeom.data.scenes.arrays import Vector
 
 
 @dataclass(frozen=True)
 class Quadric:
     """The set x^T diag(squares) x + 2 linear.x + constant <= 0."""
 
-    squares: np.ndarray
-    linear: np.ndarray
+    squares: Vector
+    linear: Vector
     constant: float
 
 
@@ -36,14 +39,16 @@ class Solid:
     """
 
     name: str
-    normals: np.ndarray
-    offsets: np.ndarray
+    normals: Float[np.ndarray, "faces 3"]
+    offsets: Float[np.ndarray, " faces"]
     quadric: Quadric | None
-    support: Callable[[np.ndarray], float]
+    support: Callable[[Vector], float]
     reach: float
 
 
-def halfspaces(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def halfspaces(
+    vertices: Float[np.ndarray, "vertices 3"],
+) -> tuple[Float[np.ndarray, "faces 3"], Float[np.ndarray, " faces"]]:
     """Return outward normals [F, 3] and offsets [F] of the convex hull of vertices [V, 3] around the origin.
 
     Tries every plane through three vertices, O(V^4): for a handful of vertices, at import.
@@ -63,7 +68,7 @@ def halfspaces(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([normal for normal, _ in found]), np.array([offset for _, offset in found])
 
 
-def _polyhedron(name: str, vertices: np.ndarray) -> Solid:
+def _polyhedron(name: str, vertices: Float[np.ndarray, "vertices 3"]) -> Solid:
     normals, offsets = halfspaces(vertices)
     reach = float(np.sqrt((vertices**2).sum(axis=1).max()))
     return Solid(name, normals, offsets, None, lambda u: float((vertices @ u).max()), reach)
@@ -83,14 +88,16 @@ def _square_pyramid(*, half_side: float, height: float) -> Solid:
 
 def _sphere(*, radius: float) -> Solid:
     ball = Quadric(np.ones(3), np.zeros(3), -(radius**2))
-    return Solid("sphere", np.zeros((0, 3)), np.zeros(0), ball, lambda u: radius * float(np.sqrt(u @ u)), radius)
+    return Solid(
+        "sphere", np.zeros((0, 3)), np.zeros(0), ball, lambda u: radius * float(np.sqrt(u @ u)), radius
+    )
 
 
 def _hemisphere(*, radius: float) -> Solid:
     drop = 3 * radius / 8  # the centroid lies this far above the flat side
     ball = Quadric(np.ones(3), np.array([0.0, 0.0, drop]), drop**2 - radius**2)
 
-    def support(u: np.ndarray) -> float:
+    def support(u: Vector) -> float:
         width = np.sqrt(u @ u) if u[2] > 0 else np.hypot(u[0], u[1])
         return float(radius * width - drop * u[2])
 
@@ -102,21 +109,29 @@ def _cylinder(*, radius: float, half_height: float) -> Solid:
     side = Quadric(np.array([1.0, 1.0, 0.0]), np.zeros(3), -(radius**2))
     ends = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
 
-    def support(u: np.ndarray) -> float:
+    def support(u: Vector) -> float:
         return float(radius * np.hypot(u[0], u[1]) + half_height * abs(u[2]))
 
-    return Solid("cylinder", ends, np.full(2, half_height), side, support, float(np.hypot(radius, half_height)))
+    return Solid(
+        "cylinder", ends, np.full(2, half_height), side, support, float(np.hypot(radius, half_height))
+    )
 
 
 def _cone(*, radius: float, height: float) -> Solid:
     top, bottom, slope = 3 * height / 4, height / 4, radius / height
-    side = Quadric(np.array([1.0, 1.0, -(slope**2)]), np.array([0.0, 0.0, slope**2 * top]), -((slope * top) ** 2))
-    ends = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])  # the first only cuts off the mirrored cone above the apex
+    side = Quadric(
+        np.array([1.0, 1.0, -(slope**2)]), np.array([0.0, 0.0, slope**2 * top]), -((slope * top) ** 2)
+    )
+    ends = np.array(
+        [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]
+    )  # the first only cuts off the mirrored cone above the apex
 
-    def support(u: np.ndarray) -> float:
+    def support(u: Vector) -> float:
         return float(max(top * u[2], radius * np.hypot(u[0], u[1]) - bottom * u[2]))
 
-    return Solid("cone", ends, np.array([top, bottom]), side, support, float(max(top, np.hypot(radius, bottom))))
+    return Solid(
+        "cone", ends, np.array([top, bottom]), side, support, float(max(top, np.hypot(radius, bottom)))
+    )
 
 
 _SIGNS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from jaxtyping import Float
 
+from vitgeom.data.scenes.arrays import PerRayMask, Points, Vector
 from vitgeom.data.scenes.camera import Camera, look_at
 from vitgeom.data.scenes.difficulty import Difficulty
 from vitgeom.data.scenes.intersection import Body
@@ -15,7 +17,7 @@ from vitgeom.data.scenes.textures import PATTERNS, Texture
 ROOM_HALF_WIDTH = 14.0
 ROOM_HEIGHT = 12.0
 _UP = np.array([0.0, 0.0, 1.0])
-_MOST_TRIES = 60
+_MOST_TRIES = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +38,8 @@ class World:
     textures: tuple[Texture, ...]
     floor: Texture
     walls: Texture
-    lamp: np.ndarray
-    highlights: np.ndarray
+    lamp: Vector
+    highlights: Float[np.ndarray, " bodies"]
     camera: Camera
 
 
@@ -52,42 +54,52 @@ def draw_world(label: int, *, generator: np.random.Generator, size: int, difficu
         size: Of the image, pixels.
         difficulty: The ranges that are drawn from.
     """
-    target = _draw_body(label, np.zeros(2), generator, difficulty)
+    number = 1 + int(generator.integers(int(difficulty.min_distractors), int(difficulty.max_distractors) + 1))
+    target, *others = _draw_bodies(label, number, generator, difficulty)
     camera = _draw_camera(target, generator, size, difficulty)
     bodies = [target]
-    for _ in range(generator.integers(int(difficulty.min_distractors), int(difficulty.max_distractors) + 1)):
-        extra = _draw_distractor(bodies, camera, generator, difficulty)
-        if extra is not None:
-            bodies.append(extra)
-    angle, radius = generator.uniform(0, 2 * np.pi), generator.uniform(2, 8)
+    for body in others:
+        placed = _place(body, bodies, camera, generator, difficulty)
+        if placed is not None:
+            bodies.append(placed)
+    angle, radius, height = generator.uniform((0, 2, 7), (2 * np.pi, 8, 11))
+    fine = difficulty.texture_scale
+    scales = np.array([fine / 2, fine / 5, *(fine for _ in bodies)])
+    floor, walls, *textures = _draw_textures(scales, generator, difficulty)
     return World(
         bodies=tuple(bodies),
-        textures=tuple(_draw_texture(generator, difficulty, difficulty.texture_scale) for _ in bodies),
-        floor=_draw_texture(generator, difficulty, difficulty.texture_scale / 2),
-        walls=_draw_texture(generator, difficulty, difficulty.texture_scale / 5),
-        lamp=np.array([radius * np.cos(angle), radius * np.sin(angle), generator.uniform(7, 11)]),
+        textures=tuple(textures),
+        floor=floor,
+        walls=walls,
+        lamp=np.array([radius * np.cos(angle), radius * np.sin(angle), height]),
         highlights=generator.uniform(0, difficulty.highlight, len(bodies)),
         camera=camera,
     )
 
 
-def _draw_rotation(generator: np.random.Generator) -> np.ndarray:
-    """Return a rotation [3, 3], uniform over all of them: a normalised Gaussian quaternion."""
-    w, x, y, z = (q := generator.standard_normal(4)) / np.sqrt(q @ q)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+def _draw_rotations(count: int, generator: np.random.Generator) -> Float[np.ndarray, "{count} 3 3"]:
+    """Return rotations [count, 3, 3], uniform over all of them: from normalised Gaussian quaternions."""
+    quaternions = generator.standard_normal((count, 4))
+    w, x, y, z = (quaternions / np.sqrt((quaternions**2).sum(axis=1, keepdims=True))).T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.array(rows).transpose(2, 0, 1)
 
 
-def _draw_body(number: int, place: np.ndarray, generator: np.random.Generator, difficulty: Difficulty) -> Body:
-    """Stretch and turn solid ``number`` at random and let it touch the floor at ``place`` [2]."""
-    stretch = generator.uniform(1 - difficulty.stretch, 1 + difficulty.stretch, 3)
-    body = Body(SOLIDS[number], np.zeros(3), _draw_rotation(generator), stretch)
-    return Body(body.solid, np.array([*place, body.support(-_UP)]), body.rotation, stretch)
+def _draw_bodies(
+    label: int, count: int, generator: np.random.Generator, difficulty: Difficulty
+) -> list[Body]:
+    """Stretch and turn the target and ``count - 1`` other solids at random; all touch the floor above its origin."""
+    numbers = [label, *generator.integers(len(SOLIDS), size=count - 1)]
+    stretches = generator.uniform(1 - difficulty.stretch, 1 + difficulty.stretch, (count, 3))
+    bodies = []
+    for number, stretch, rotation in zip(numbers, stretches, _draw_rotations(count, generator), strict=True):
+        body = Body(SOLIDS[number], np.zeros(3), rotation, stretch)
+        bodies.append(replace(body, centre=body.support(-_UP) * _UP))
+    return bodies
 
 
 def _draw_camera(target: Body, generator: np.random.Generator, size: int, difficulty: Difficulty) -> Camera:
@@ -96,53 +108,70 @@ def _draw_camera(target: Body, generator: np.random.Generator, size: int, diffic
     distance = generator.uniform(difficulty.min_distance, difficulty.max_distance)
     view = np.deg2rad(generator.uniform(difficulty.min_view, difficulty.max_view))
     roll = np.deg2rad(generator.uniform(-difficulty.roll, difficulty.roll))
-    towards = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+    towards = np.array(
+        [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
+    )
     position = target.centre + distance * towards
     # Aim beside the target by an angle that moves it the wanted part of the image away from the centre.
     direct = look_at(position, target.centre, roll=roll, field_of_view=view, size=size)
     turn, share = generator.uniform(0, 2 * np.pi), difficulty.aim_error * np.sqrt(generator.uniform())
-    side = 2 * np.tan(view / 2) * share * distance * (np.cos(turn) * direct.rotation[0] + np.sin(turn) * direct.rotation[1])
+    side = (
+        2
+        * np.tan(view / 2)
+        * share
+        * distance
+        * (np.cos(turn) * direct.rotation[0] + np.sin(turn) * direct.rotation[1])
+    )
     return look_at(position, target.centre - side, roll=roll, field_of_view=view, size=size)
 
 
-def _draw_distractor(
-    bodies: list[Body], camera: Camera, generator: np.random.Generator, difficulty: Difficulty
+def _place(
+    body: Body, others: list[Body], camera: Camera, generator: np.random.Generator, difficulty: Difficulty
 ) -> Body | None:
-    for _ in range(_MOST_TRIES):
-        angle, radius = generator.uniform(0, 2 * np.pi), generator.uniform(1.4, 6.0)
-        place = radius * np.array([np.cos(angle), np.sin(angle)])
-        body = _draw_body(int(generator.integers(len(SOLIDS))), place, generator, difficulty)
-        if _fits(body, bodies, camera, difficulty):
-            return body
-    return None
+    """Move a body to the first free one of some random places on the floor, or return None."""
+    angles, radii = generator.uniform([[0.0], [1.4]], [[2 * np.pi], [6.0]], (2, _MOST_TRIES))
+    centres = np.stack([radii * np.cos(angles), radii * np.sin(angles), np.full(_MOST_TRIES, body.centre[2])])
+    free = np.flatnonzero(_free(centres, body.reach, others, camera, difficulty))
+    return replace(body, centre=centres[:, free[0]]) if len(free) else None
 
 
-def _fits(body: Body, others: list[Body], camera: Camera, difficulty: Difficulty) -> bool:
-    """Whether the body is clear of the others and of the camera, is in view, and leaves the target the central one."""
-    depth = float(camera.rotation[2] @ body.centre + camera.translation[2])
+def _free(
+    centres: Points, reach: float, others: list[Body], camera: Camera, difficulty: Difficulty
+) -> PerRayMask:
+    """Return at which centres [3, N] a body is clear of the others, in view, and leaves the target the central object."""
+    apart = [_lengths(centres - other.centre[:, None]) >= reach + other.reach for other in others]
     target = others[0]
-    if depth < 1.5 or any(_distance(body.centre, other.centre) < body.reach + other.reach for other in others):
-        return False
-    middle = camera.size / 2
-    here, goal = camera.project(np.stack([body.centre, target.centre], axis=1)).T
-    from_middle = np.hypot(*(here - middle))
-    if from_middle <= np.hypot(*(goal - middle)) + 0.05 * camera.size or from_middle > 0.65 * camera.size:
-        return False
+    depths = camera.rotation[2] @ centres + camera.translation[2]
+    in_front = np.where(depths > 1.5, depths, 1.5)
     target_depth = float(camera.rotation[2] @ target.centre + camera.translation[2])
-    radii = camera.intrinsics[0, 0] * (body.reach / depth + target.reach / target_depth)
-    return depth > target_depth or np.hypot(*(here - goal)) >= (1 - difficulty.overlap) * radii
+    middle, goal = np.full((2, 1), camera.size / 2), camera.project(target.centre[:, None])
+    here = camera.intrinsics[:2] @ (camera.rotation @ centres + camera.translation[:, None]) / in_front
+    from_middle, nearest = _lengths(here - middle), float(_lengths(goal - middle)[0])
+    radii = camera.intrinsics[0, 0] * (reach / in_front + target.reach / target_depth)
+    in_view = (from_middle > nearest + 0.05 * camera.size) & (from_middle < 0.65 * camera.size)
+    harmless = (depths > target_depth) | (_lengths(here - goal) >= (1 - difficulty.overlap) * radii)
+    return np.all([*apart, depths > 1.5, in_view, harmless], axis=0)
 
 
-def _distance(first: np.ndarray, second: np.ndarray) -> float:
-    return float(np.sqrt(((first - second) ** 2).sum()))
+def _lengths(vectors: Float[np.ndarray, "k n"]) -> PerRay:
+    """Return the lengths [N] of vectors [k, N]."""
+    return np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
 
 
-def _draw_texture(generator: np.random.Generator, difficulty: Difficulty, scale: float) -> Texture:
-    first = generator.uniform(0.04, 0.95, 3)
-    second = np.clip(first + generator.uniform(-difficulty.contrast, difficulty.contrast, 3), 0.02, 1.0)
-    return Texture(
-        pattern=PATTERNS[int(generator.integers(len(PATTERNS)))],
-        frame=_draw_rotation(generator) * scale * generator.uniform(0.7, 1.4),
-        shift=generator.uniform(0, 10, 3),
-        colours=np.stack([first, second]),
+def _draw_textures(
+    scales: Float[np.ndarray, " textures"], generator: np.random.Generator, difficulty: Difficulty
+) -> list[Texture]:
+    """Draw one texture per scale [n], in repeats per unit of length."""
+    count = len(scales)
+    first = generator.uniform(0.04, 0.95, (count, 3))
+    second = np.clip(
+        first + generator.uniform(-difficulty.contrast, difficulty.contrast, (count, 3)), 0.02, 1.0
     )
+    colours = np.stack([first, second], axis=1)
+    sizes = scales * generator.uniform(0.7, 1.4, count)
+    frames = _draw_rotations(count, generator) * sizes[:, None, None]
+    shifts = generator.uniform(0, 10, (count, 3))
+    patterns = generator.integers(len(PATTERNS), size=count)
+    return [
+        Texture(PATTERNS[p], f, s, c) for p, f, s, c in zip(patterns, frames, shifts, colours, strict=True)
+    ]

@@ -1,0 +1,99 @@
+"""What is asked of a study, as small JSON that every flow, deployment and DVC stage can be given; and what that comes to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from flows.cell import Cell, backbone_of, dataset_of
+from flows.params import BackboneChoice, DatasetChoice, Named, NamedBackbone, Profile
+from flows.profiles import load_profile
+from vitgeom.errors import InvalidInput
+
+STORE = Path(".vitgeom") / "store"
+T = TypeVar("T", bound=Named)
+
+
+class Study(BaseModel):
+    """A request for a study; everything left out comes from the profile.
+
+    Attributes:
+        profile: Name in the parameter file; its default profile when None.
+        datasets: Only these: names of the profile's entries, other known names, or entries with options.
+        backbones: Likewise.
+        store: URI of the feature store; ``VITGEOM_STORE`` or ``.vitgeom/store`` when None.
+        out: Folder for results; ``results/<profile>`` when None.
+        overrides: ``key=value`` below the profile.
+        params_file: The parameter file.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    profile: str | None = None
+    datasets: tuple[DatasetChoice, ...] | None = None
+    backbones: tuple[BackboneChoice, ...] | None = None
+    store: str | None = None
+    out: str | None = None
+    overrides: tuple[str, ...] = ()
+    params_file: str = "params.yaml"
+
+    def resolve(self) -> Resolved:
+        """Read the parameters and name the cells.
+
+        Raises:
+            InvalidInput: A parameter, dataset or backbone is not allowed; nothing has been computed yet.
+        """
+        name, params = load_profile(Path(self.params_file), self.profile, overrides=self.overrides)
+        datasets = _chosen(self.datasets, params.datasets)
+        backbones = _chosen(self.backbones, params.backbones)
+        return Resolved(
+            profile=name,
+            params=params,
+            store=store_uri(self.store),
+            out=Path(self.out or f"results/{name}"),
+            cells=tuple(_cells(datasets, backbones)),
+        )
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A study whose parameters, places and cells are known and allowed."""
+
+    profile: str
+    params: Profile
+    store: str
+    out: Path
+    cells: tuple[Cell, ...]
+
+
+def store_uri(given: str | None = None) -> str:
+    """Return the URI of the feature store: the given one, ``VITGEOM_STORE``, or ``.vitgeom/store`` in the current folder."""
+    uri = given or os.environ.get("VITGEOM_STORE") or str(STORE)
+    return uri if "://" in uri else str(Path(uri).absolute())
+
+
+def _chosen(asked: Sequence[T] | None, entries: Sequence[T]) -> Sequence[T]:
+    """Return the asked entries; a bare name that the profile knows takes the profile's options."""
+    if asked is None:
+        return entries
+    known = {entry.name: entry for entry in entries}
+    return [
+        known.get(entry.name, entry) if entry == type(entry)(name=entry.name) else entry for entry in asked
+    ]
+
+
+def _cells(datasets: Sequence[Named], backbones: Sequence[NamedBackbone]) -> Iterator[Cell]:
+    named = [backbone_of(choice) for choice in backbones]
+    seen: set[str] = set()
+    for dataset, dataset_ref in map(dataset_of, datasets):
+        for backbone, backbone_ref in named:
+            cell = Cell(dataset, backbone, dataset_ref, backbone_ref)
+            if cell.path in seen:
+                raise InvalidInput(f"{cell.name} is named twice. Name each dataset and each backbone once.")
+            seen.add(cell.path)
+            yield cell

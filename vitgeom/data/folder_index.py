@@ -1,0 +1,282 @@
+"""The index of an image folder: every usable file with class, split and hash. Made once, read by every worker."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vitgeom.data.dataset import SPLITS, Quarantined
+from vitgeom.data.decode import decode_image, quiet_decoders
+from vitgeom.data.folder_scan import Candidate, Scan, scan_folder
+from vitgeom.data.splits import FRACTIONS, stratified_split
+from vitgeom.data.whole_numbers import require_whole
+from vitgeom.errors import InvalidInput
+from vitgeom.seeding import derive_seed
+
+VERSION = 1
+LARGEST_FILE = 1 << 30
+_CARVED = 0.2
+_BATCH = 256
+_NAMES_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class FolderEntry:
+    """One usable image.
+
+    Attributes:
+        path: Relative to the root, with "/"; also its sample id.
+        label: Index into the classes.
+        split: "train", "val" or "test".
+        sha256: Of the file.
+    """
+
+    path: str
+    label: int
+    split: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class FolderIndex:
+    """An image folder as found at one time.
+
+    Attributes:
+        root: Where it was found.
+        classes: Names of the class folders with usable images, sorted.
+        entries: Usable images, sorted by path.
+        quarantine: Files that were found but cannot be used.
+        skipped: Kind -> how many were passed over.
+        notes: How it was split, and what a reader should know.
+    """
+
+    root: str
+    classes: tuple[str, ...]
+    entries: tuple[FolderEntry, ...]
+    quarantine: tuple[Quarantined, ...]
+    skipped: Mapping[str, int]
+    notes: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        """Hash over (split, class, path, file hash) of every usable image: the same wherever the folder lies."""
+        content = hashlib.sha256(f"folder v{VERSION}".encode())
+        for entry in self.entries:
+            record = (entry.split, self.classes[entry.label], entry.path, entry.sha256)
+            content.update("\0".join(record).encode() + b"\n")
+        return content.hexdigest()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a mapping that ``from_json`` turns back into an equal index."""
+        return {
+            "version": VERSION,
+            "root": self.root,
+            "classes": list(self.classes),
+            "entries": [[entry.path, entry.label, entry.split, entry.sha256] for entry in self.entries],
+            "quarantine": [[item.path, item.reason] for item in self.quarantine],
+            "skipped": dict(self.skipped),
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> FolderIndex:
+        """Read what ``to_json`` wrote.
+
+        Raises:
+            InvalidInput: It is no index, or one of another version.
+        """
+        if data.get("version") != VERSION:
+            raise InvalidInput(
+                f"folder index has version {data.get('version')!r}, this code reads {VERSION}. Index the folder again."
+            )
+        try:
+            return cls(
+                root=data["root"],
+                classes=tuple(data["classes"]),
+                entries=tuple(FolderEntry(*entry) for entry in data["entries"]),
+                quarantine=tuple(Quarantined(*item) for item in data["quarantine"]),
+                skipped=dict(data["skipped"]),
+                notes=tuple(data["notes"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise InvalidInput(
+                f"folder index is not complete ({error!r}). Index the folder again."
+            ) from error
+
+
+def index_folder(
+    root: str | os.PathLike[str],
+    *,
+    seed: int = 0,
+    threads: int = 4,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> FolderIndex:
+    """Decode every image of a folder once and decide the splits.
+
+    Files that fail go to the quarantine with their reason. Without split folders each class is shared out 60/20/20; a missing val or
+    test folder is replaced by a fifth of train, and ``notes`` says so. Copies of one image in a class stay in one split.
+
+    Args:
+        root: Folder with ``class/image`` or ``split/class/image``.
+        seed: Decides the splits that the folder does not.
+        threads: Files decoded at once.
+        on_progress: Called with (files done, files in all) now and then.
+
+    Raises:
+        InvalidInput: The folder is missing or holds no usable images, fewer than two classes, or too few images for its splits.
+    """
+    require_whole("seed", seed, at_least=0)
+    require_whole("threads", threads, at_least=1)
+    folder = Path(root).absolute()
+    scan = scan_folder(folder)
+    usable, hashes = _decode_all(folder, scan, threads, on_progress or (lambda done, total: None))
+    classes = tuple(sorted({candidate.class_name for candidate in usable}))
+    _require_classes(folder, classes, scan)
+    label_of = {name: label for label, name in enumerate(classes)}
+    placed, notes = _assign_splits(usable, hashes, seed)
+    entries = tuple(
+        FolderEntry(item.path, label_of[item.class_name], str(item.split), digest)
+        for item, digest in zip(placed, hashes, strict=True)
+    )
+    _require_splits(folder, entries)
+    notes = [*notes, *_warnings(entries, classes)]
+    quarantine = tuple(sorted(scan.quarantine, key=lambda item: item.path))
+    return FolderIndex(
+        str(folder), classes, entries, quarantine, dict(sorted(scan.skipped.items())), tuple(notes)
+    )
+
+
+def _decode_all(
+    folder: Path, scan: Scan, threads: int, on_progress: Callable[[int, int], None]
+) -> tuple[list[Candidate], list[str]]:
+    """Return the candidates that decode and the hashes of their files; the others join the quarantine of ``scan``."""
+    usable: list[Candidate] = []
+    hashes: list[str] = []
+    for candidate, digest, reason in _attempts(folder, scan.candidates, threads, on_progress):
+        if reason is None:
+            usable.append(candidate)
+            hashes.append(digest)
+        else:
+            scan.quarantine.append(Quarantined(candidate.path, reason))
+    return usable, hashes
+
+
+def _attempts(
+    folder: Path, candidates: list[Candidate], threads: int, on_progress: Callable[[int, int], None]
+) -> Iterator[tuple[Candidate, str, str | None]]:
+    """Yield (candidate, sha256, reason or None) in order, with at most one batch in flight."""
+
+    def attempt(candidate: Candidate) -> tuple[Candidate, str, str | None]:
+        try:
+            path = folder / candidate.path
+            if (length := path.stat().st_size) > LARGEST_FILE:
+                return (
+                    candidate,
+                    "",
+                    f"the file has {length:,} bytes, more than {LARGEST_FILE:,} are not read",
+                )
+            data = path.read_bytes()
+            decode_image(data)
+        except InvalidInput as error:
+            return candidate, "", str(error)
+        except OSError as error:
+            return candidate, "", f"cannot be read: {error.strerror}"
+        return candidate, hashlib.sha256(data).hexdigest(), None
+
+    with quiet_decoders(), ThreadPoolExecutor(threads) as pool:
+        for start in range(0, len(candidates), _BATCH):
+            yield from pool.map(attempt, candidates[start : start + _BATCH])
+            on_progress(min(start + _BATCH, len(candidates)), len(candidates))
+
+
+def _assign_splits(
+    usable: list[Candidate], hashes: Sequence[str], seed: int
+) -> tuple[list[Candidate], list[str]]:
+    """Fill in the splits that the layout leaves open; also say what was done."""
+    open_split = [row for row, item in enumerate(usable) if item.split is None]
+    if open_split:
+        singles = _share_out(usable, hashes, open_split, FRACTIONS, derive_seed(seed, "folder"))
+        notes = [f"split 60/20/20 within each class (seed {seed})"]
+    else:
+        present = {item.split for item in usable}
+        missing = [split for split in ("val", "test") if split not in present]
+        notes, singles = ["split by its folders"], ()
+        if missing:
+            shares = {"train": 1 - _CARVED * len(missing), **dict.fromkeys(missing, _CARVED)}
+            train = [row for row, item in enumerate(usable) if item.split == "train"]
+            singles = _share_out(usable, hashes, train, shares, derive_seed(seed, "folder"))
+            notes.append(
+                f"no usable {' and no '.join(missing)} folder: taken from train, 20 % of each class (seed {seed})"
+            )
+    if singles:
+        shown = ", ".join(singles[:_NAMES_SHOWN]) + (", ..." if len(singles) > _NAMES_SHOWN else "")
+        notes.append(f"{len(singles)} classes with a single image, kept in train: {shown}")
+    return usable, notes
+
+
+def _share_out(
+    usable: list[Candidate], hashes: Sequence[str], rows: list[int], shares: Mapping[str, float], seed: int
+) -> tuple[str, ...]:
+    """Write a split into ``usable`` at ``rows``; return the classes with one image. Copies of a file go together."""
+    first_of: dict[tuple[str, str], int] = {}
+    for row in rows:
+        first_of.setdefault((usable[row].class_name, hashes[row]), row)
+    unique = list(first_of)
+    result = stratified_split([name for name, _ in unique], seed=seed, fractions=shares)
+    split_of = {unique[int(number)]: split for split, numbers in result.rows.items() for number in numbers}
+    for row in rows:
+        usable[row] = replace(usable[row], split=split_of[usable[row].class_name, hashes[row]])
+    return result.singletons
+
+
+def _require_classes(folder: Path, classes: tuple[str, ...], scan: Scan) -> None:
+    if len(classes) >= 2:
+        return
+    passed = f"{len(scan.quarantine)} files could not be used"
+    if scan.quarantine:
+        passed += f" (first: {scan.quarantine[0].path!r}, {scan.quarantine[0].reason})"
+    if scan.skipped:
+        passed += ", passed over: " + ", ".join(
+            f"{count} {kind}" for kind, count in sorted(scan.skipped.items())
+        )
+    what = f"only one class with images, {classes[0]!r}" if classes else "no usable images"
+    raise InvalidInput(
+        f"image folder {str(folder)!r} has {what}; {passed}. It needs at least two sub-folders, one per class, with images in each."
+    )
+
+
+def _require_splits(folder: Path, entries: tuple[FolderEntry, ...]) -> None:
+    counts = Counter(entry.split for entry in entries)
+    for split, purpose in (("train", "training"), ("val", "validation"), ("test", "test")):
+        if not counts[split]:
+            raise InvalidInput(
+                f"image folder {str(folder)!r} leaves no {purpose} images: {len(entries)} usable in all. Add images, so that some class "
+                f"has at least three, or a folder {split!r} with images of its own."
+            )
+
+
+def _warnings(entries: tuple[FolderEntry, ...], classes: tuple[str, ...]) -> list[str]:
+    """Say what weakens the measurement: classes that are never trained on, and images on both sides."""
+    notes = []
+    trained = {entry.label for entry in entries if entry.split == "train"}
+    if unseen := [name for label, name in enumerate(classes) if label not in trained]:
+        notes.append(f"{len(unseen)} classes without training images: {', '.join(unseen[:_NAMES_SHOWN])}")
+    in_train = {entry.sha256 for entry in entries if entry.split == "train"}
+    if leaked := sum(entry.split != "train" and entry.sha256 in in_train for entry in entries):
+        notes.append(f"{leaked} val or test files are copies of train files")
+    return notes
+
+
+def rows_of(index: FolderIndex, split: str) -> tuple[list[FolderEntry], np.ndarray]:
+    """Return the entries of a split and their labels int64 [n]."""
+    assert split in SPLITS
+    entries = [entry for entry in index.entries if entry.split == split]
+    return entries, np.array([entry.label for entry in entries], dtype=np.int64)

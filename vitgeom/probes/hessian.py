@@ -1,0 +1,95 @@
+"""Products with the Hessian of the probe objective, and a preconditioner for it, in float32.
+
+H = (1/n) sum_i w_i (diag p_i - p_i p_i') (x) z_i z_i' + lambda I (no lambda on the bias row).
+
+n = rows, q = basis directions + 1, P = problems, K = classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float32, Float64
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Hessian:
+    """Hessians of P problems at their current points; never formed.
+
+    Attributes:
+        features: In the basis, last column ones.
+        probability: Class probabilities.
+        row_weight: Weights over n (one column: the same in all problems).
+        penalty: lambda on weights, 0 on the bias row.
+    """
+
+    features: Float32[Tensor, "n q"]
+    probability: Float32[Tensor, "n P K"]
+    row_weight: Float32[Tensor, "n w"]
+    penalty: Float32[Tensor, "q P"]
+
+    def __call__(self, v: Float32[Tensor, "q P K"]) -> Float32[Tensor, "q P K"]:
+        """Return H v; cost two products of ``[n, q]`` with P*K columns."""
+        p = self.probability
+        move = (self.features @ v.reshape(len(v), -1)).view(p.shape).mul_(p)
+        move.addcmul_(p, move.sum(dim=2, keepdim=True), value=-1.0)
+        move *= self.row_weight[:, :, None]
+        product = (self.features.T @ move.view(len(p), -1)).view(v.shape)
+        return product.addcmul_(self.penalty[:, :, None], v)
+
+    def keep(self, mask: Bool[Tensor, " P"]) -> Hessian:
+        """Return the Hessians of some of the problems."""
+        weight = self.row_weight if self.row_weight.shape[1] == 1 else self.row_weight[:, mask]
+        return Hessian(self.features, self.probability[:, mask], weight, self.penalty[:, mask])
+
+
+@dataclass(frozen=True, eq=False)
+class KroneckerPreconditioner:
+    """Inverse of B (x) Lambda + lambda I, B the mean class curvature and Lambda the feature variances.
+
+    Replacing every row's ``diag p - p p'`` by the mean B over rows makes the Hessian a Kronecker product, which the
+    eigenvectors of B and of the covariance turn into a diagonal. With B = (I - 11'/K) / 2 this would be the bound of
+    Boehning (1992); the mean at the current point is much closer once the probe is sure of most rows, and it knows rare
+    classes. On the bias rows, and on the direction that adds a constant to all classes, B (x) Lambda is exact.
+
+    Attributes:
+        rotation: Eigenvectors of B.
+        inverse: 1 / (variance_j beta_k + lambda_j), 0 where that is 1/0.
+    """
+
+    rotation: Float32[Tensor, "P K K"]
+    inverse: Float32[Tensor, "q P K"]
+
+    def __call__(self, v: Float32[Tensor, "q P K"]) -> Float32[Tensor, "q P K"]:
+        """Return the preconditioned vectors; cost 4 q P K^2 operations."""
+        turned = torch.bmm(v.transpose(0, 1), self.rotation)
+        turned *= self.inverse.transpose(0, 1)
+        return torch.bmm(turned, self.rotation.transpose(1, 2)).transpose(0, 1).contiguous()
+
+    def keep(self, mask: Bool[Tensor, " P"]) -> KroneckerPreconditioner:
+        """Return the preconditioners of some of the problems."""
+        return KroneckerPreconditioner(self.rotation[mask], self.inverse[:, mask])
+
+
+def kronecker_preconditioner(
+    hessian: Hessian, *, variances: Float64[Tensor, " q"]
+) -> KroneckerPreconditioner:
+    """Build the preconditioner at the Hessian's point.
+
+    Cost: n P K^2 products and P eigendecompositions of order K.
+
+    Args:
+        hessian: Where the problems stand.
+        variances: Mean square of each feature column (1 for the column of ones).
+    """
+    weighted = hessian.probability * hessian.row_weight[:, :, None]
+    second = torch.bmm(weighted.permute(1, 2, 0), hessian.probability.transpose(0, 1))
+    curvature = (torch.diag_embed(weighted.sum(dim=0)) - second).double()
+    beta, rotation = torch.linalg.eigh(curvature)
+    # Below this share of the largest curvature float32 probabilities carry no information.
+    beta = torch.where(beta > 1e-7 * beta[:, -1:], beta, 0.0)
+    scale = variances[:, None, None] * beta + hessian.penalty.double()[:, :, None]
+    inverse = torch.where(scale > 0, 1.0 / scale, 0.0)
+    return KroneckerPreconditioner(rotation.float(), inverse.float())

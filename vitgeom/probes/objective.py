@@ -1,0 +1,109 @@
+"""The probe objective and its gradient in float64, for many problems on the same features at once.
+
+F_p(W, b) = (1/n) sum_i w_ip CE(softmax(W' z_i + b), y_i) + (lambda_p / 2) ||W||_F^2,   sum_i w_ip = n.
+
+n = rows, D = width, r = directions of the basis, q = r + 1 (the last is the bias), P = problems, K = classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Float32, Float64, Int64
+from torch import Tensor
+
+from vitgeom.probes.basis import EigenBasis
+from vitgeom.probes.standardise import Standardiser
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Objective, gradient and class probabilities at one point per problem."""
+
+    value: Float64[Tensor, " P"]
+    gradient: Float64[Tensor, "q P K"]
+    probability: Float32[Tensor, "n P K"]
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxObjective:
+    """Everything about the data that the objective needs; weights are asked for at a point.
+
+    The features stay in their own dtype; rows are standardised to float64 a chunk at a time, so a value here is exact
+    to float64 rounding whatever precision the solver's inner products use.
+
+    Attributes:
+        x: Raw features.
+        target: Class index of each row.
+        standardiser: Column means and deviations.
+        basis: Where the coefficients live.
+        row_weight: Weight of each row in each problem (one column: the same in all), mean 1 over rows.
+        num_classes: K.
+        chunk_rows: Rows turned to float64 at a time.
+    """
+
+    x: Float[Tensor, "n D"]
+    target: Int64[Tensor, " n"]
+    standardiser: Standardiser
+    basis: EigenBasis
+    row_weight: Float64[Tensor, "n w"]
+    num_classes: int
+    chunk_rows: int
+
+    def weight_of(self, problems: Int64[Tensor, " P"]) -> Float64[Tensor, "n wP"]:
+        """Return the row weights of some problems (one column when all problems share them)."""
+        return self.row_weight if self.row_weight.shape[1] == 1 else self.row_weight[:, problems]
+
+    def evaluate(
+        self, coef: Float64[Tensor, "q P K"], *, l2: Float64[Tensor, " P"], problems: Int64[Tensor, " P"]
+    ) -> Evaluation:
+        """Return value, gradient and probabilities of each problem at its own point.
+
+        Cost: two products of ``[n, D]`` with P*K columns.
+
+        Args:
+            coef: Weights in the basis, last row the bias.
+            l2: Penalty of each problem.
+            problems: Which columns of ``row_weight`` they use.
+        """
+        num_rows, (rank_plus, num_problems, _) = len(self.x), coef.shape
+        inner = self.basis.directions @ coef[:-1].reshape(rank_plus - 1, -1)
+        weight = self.weight_of(problems)
+        value = torch.zeros(num_problems, dtype=torch.float64, device=coef.device)
+        slope = torch.zeros_like(inner.T)
+        slope_bias = torch.zeros_like(coef[-1])
+        shape = (num_rows, num_problems, self.num_classes)
+        probability = torch.empty(shape, dtype=torch.float32, device=coef.device)
+        for start in range(0, num_rows, self.chunk_rows):
+            rows = slice(start, start + self.chunk_rows)
+            z = self.standardiser(self.x[rows])
+            logits = (z @ inner).view(len(z), *shape[1:]).add_(coef[-1])
+            loss, residual = cross_entropy(logits, self.target[rows])
+            probability[rows] = residual
+            pick = torch.arange(len(z), device=z.device)
+            residual[pick, :, self.target[rows]] -= 1.0
+            residual *= weight[rows, :, None]
+            value += (loss * weight[rows]).sum(dim=0)
+            slope.addmm_(residual.view(len(z), -1).T, z)
+            slope_bias += residual.sum(dim=0)
+        gradient = torch.empty_like(coef)
+        gradient[:-1] = (slope @ self.basis.directions).T.reshape(coef[:-1].shape) / num_rows
+        gradient[:-1] += l2[:, None] * coef[:-1]
+        gradient[-1] = slope_bias / num_rows
+        value = value / num_rows + 0.5 * l2 * coef[:-1].square().sum(dim=(0, 2))
+        return Evaluation(value, gradient, probability)
+
+
+def cross_entropy(
+    logits: Float64[Tensor, "n P K"], target: Int64[Tensor, " n"]
+) -> tuple[Float64[Tensor, "n P"], Float64[Tensor, "n P K"]]:
+    """Return -log softmax at the target, and the probabilities.
+
+    Args:
+        logits: Any finite values.
+        target: Class index of each row.
+    """
+    log_p = torch.log_softmax(logits, dim=2)
+    loss = -log_p[torch.arange(len(target), device=target.device), :, target]
+    return loss, log_p.exp_()

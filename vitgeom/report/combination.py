@@ -1,0 +1,130 @@
+"""The results of one dataset × backbone as the report needs them: checked, frozen, layers counted from 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vitgeom.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number with the ends of its 95 % interval; ``low == value == high`` where it has no spread."""
+
+    value: float
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise InvalidInput(
+                f"an interval must run from low to high, got {self.low} to {self.high} around {self.value}."
+            )
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer and its probe.
+
+    Attributes:
+        layer: Counted from 1.
+        accuracy: Share of test samples.
+        recoverability: R_l, share of the last layer's errors; None for the last layer and where there are no errors.
+        val_accuracy: Share of validation samples.
+        val_loss: Mean cross-entropy on the validation split, nats.
+        l2: The strength that validation chose.
+        grad_norm: Relative norm of the objective's gradient where the solver stopped.
+        converged: The gradient norm reached the tolerance.
+    """
+
+    layer: int
+    accuracy: Interval
+    recoverability: Interval | None
+    val_accuracy: float
+    val_loss: float
+    l2: float
+    grad_norm: float
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One dataset × backbone that finished.
+
+    Attributes:
+        dataset: Label of the dataset.
+        backbone: Label of the backbone.
+        counts: Samples by split.
+        num_classes: K.
+        layers: Layer 1 to L.
+        best_layer: Counted from 1; chosen on the validation split.
+        errors: Test samples that the last layer gets wrong.
+        r_any: Share of these that some earlier layer gets right; None without errors or with one layer.
+        floor_uniform: R_any of uniform guessing.
+        floor_permutation: R_any of each layer's predictions shuffled inside the errors.
+        refit_control: R_any of as many last-layer probes refitted on bootstrap resamples.
+        oracle: Share of test samples that at least one layer gets right.
+        gain: Test accuracy of the best layer minus that of the last one, paired.
+        gap: Oracle minus test accuracy of the best layer.
+        manifest_digest: Digest of the layer features that all this was computed from.
+    """
+
+    dataset: str
+    backbone: str
+    counts: tuple[tuple[str, int], ...]
+    num_classes: int
+    layers: tuple[Layer, ...]
+    best_layer: int
+    errors: int
+    r_any: Interval | None
+    floor_uniform: Interval | None
+    floor_permutation: Interval | None
+    refit_control: Interval | None
+    oracle: Interval
+    gain: Interval | None
+    gap: float
+    manifest_digest: str
+
+    def __post_init__(self) -> None:
+        if [layer.layer for layer in self.layers] != list(range(1, len(self.layers) + 1)) or not self.layers:
+            raise InvalidInput(
+                f"{self.label} must have layers 1 to L, got {[layer.layer for layer in self.layers]}."
+            )
+        if not 1 <= self.best_layer <= self.num_layers:
+            raise InvalidInput(
+                f"best_layer of {self.label} must be 1..{self.num_layers}, got {self.best_layer}."
+            )
+
+    @property
+    def label(self) -> str:
+        """How the pair is called on the page."""
+        return f"{self.dataset} · {self.backbone}"
+
+    @property
+    def num_layers(self) -> int:
+        """L."""
+        return len(self.layers)
+
+    @property
+    def num_test(self) -> int:
+        """How many test samples every share refers to."""
+        return dict(self.counts)["test"]
+
+    @property
+    def best(self) -> Layer:
+        """The layer that validation chose."""
+        return self.layers[self.best_layer - 1]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One dataset × backbone that did not finish, and why."""
+
+    dataset: str
+    backbone: str
+    reason: str
+
+    @property
+    def label(self) -> str:
+        """How the pair is called on the page."""
+        return f"{self.dataset} · {self.backbone}"

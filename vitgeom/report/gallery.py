@@ -1,0 +1,47 @@
+"""All drawings of a report, by what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vitgeom.report.drawing import Drawing
+from vitgeom.report.figures import accuracy_by_layer, overview, recoverability_by_layer
+from vitgeom.report.material import Material
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """The overview (None where no pair has an R_any) and the drawings of each pair by its label."""
+
+    overview: Drawing | None
+    accuracy: Mapping[str, Drawing]
+    recoverability: Mapping[str, Drawing]
+
+    def drawings(self) -> tuple[Drawing, ...]:
+        """Return every drawing once."""
+        first = () if self.overview is None else (self.overview,)
+        return (*first, *self.accuracy.values(), *self.recoverability.values())
+
+
+def paint_gallery(material: Material) -> Gallery:
+    """Draw everything that the finished pairs allow.
+
+    Names are numbered in the order of the pairs, so they are safe as ids and file names whatever the pairs are called.
+
+    Args:
+        material: What the report shows.
+    """
+    numbered = list(enumerate(material.finished, start=1))
+    with_errors = [pair for pair in material.finished if pair.r_any is not None]
+    return Gallery(
+        overview=overview(with_errors, name="overview") if with_errors else None,
+        accuracy={
+            pair.label: accuracy_by_layer(pair, name=f"accuracy-{number}") for number, pair in numbered
+        },
+        recoverability={
+            pair.label: recoverability_by_layer(pair, name=f"recoverability-{number}")
+            for number, pair in numbered
+            if pair.r_any is not None
+        },
+    )

@@ -1,0 +1,68 @@
+"""Everything that one report shows, as plain frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from vitgeom.errors import InvalidInput
+from vitgeom.report.combination import Combination, Failure
+
+
+@dataclass(frozen=True)
+class DatasetFacts:
+    """One dataset in a line, and its files that could not be used as (path, reason)."""
+
+    name: str
+    source: str = ""
+    quarantine: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one stage of one pair took; ``num_bytes`` are stored bytes, ``peak_bytes`` the largest memory of a process."""
+
+    stage: str
+    dataset: str
+    backbone: str
+    seconds: float
+    num_bytes: int | None = None
+    peak_bytes: int | None = None
+    rows: int | None = None
+    cached: bool = False
+
+
+@dataclass(frozen=True)
+class Material:
+    """The whole input of a page.
+
+    Attributes:
+        title: Heading of the page.
+        profile: The profile of ``params.yaml`` that was run.
+        finished: Pairs with results, in the order to show.
+        failed: Pairs without.
+        datasets: Facts on the datasets.
+        costs: Time and memory by stage.
+        provenance: Any nesting of plain JSON: parameters, versions, commit, machine, engine.
+    """
+
+    title: str
+    profile: str
+    finished: tuple[Combination, ...]
+    failed: tuple[Failure, ...] = ()
+    datasets: tuple[DatasetFacts, ...] = ()
+    costs: tuple[Cost, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.finished and not self.failed:
+            raise InvalidInput(
+                "a report needs at least one dataset × backbone, finished or failed; got none."
+            )
+        labels = [pair.label for pair in self.finished] + [pair.label for pair in self.failed]
+        twice = sorted({label for label in labels if labels.count(label) > 1})
+        if twice:
+            raise InvalidInput(
+                f"each dataset × backbone may be reported once, got twice: {', '.join(twice)}."
+            )

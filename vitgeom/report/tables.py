@@ -1,0 +1,140 @@
+"""The tables of the report: every number behind the pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vitgeom.report.combination import Combination, Interval
+from vitgeom.report.markup import Markup, table
+from vitgeom.report.material import Cost
+from vitgeom.report.numbers import NONE, duration, percent, points, scientific, size
+from vitgeom.report.verdict import answer, spelled
+
+NO_ERRORS = "no errors"
+LEVELS = ("r_any", "refit_control", "floor_permutation", "floor_uniform")
+
+
+def accuracies(pairs: Sequence[Combination]) -> Markup:
+    """Return one row per pair: best layer, last layer, their difference, oracle and gap.
+
+    Args:
+        pairs: Finished pairs.
+    """
+    header = (
+        "dataset · backbone",
+        "n test",
+        "layers",
+        "best layer",
+        "best",
+        "last",
+        "best − last",
+        "oracle",
+        "oracle − best",
+    )
+    rows = [
+        (
+            pair.label, f"{pair.num_test:,}", pair.num_layers, pair.best_layer, spelled(pair.best.accuracy),
+            spelled(pair.layers[-1].accuracy), _difference(pair.gain), spelled(pair.oracle), points(pair.gap),
+        )
+        for pair in pairs
+    ]  # fmt: skip
+    return table(
+        header,
+        rows,
+        caption="Test accuracy: shares of n test images with 95 % intervals; the best layer is chosen on validation.",
+    )
+
+
+def recoverability(pairs: Sequence[Combination]) -> Markup:
+    """Return one row per pair: errors, R_any and the levels it is held against.
+
+    Args:
+        pairs: Finished pairs.
+    """
+    header = ("dataset · backbone", "errors of last", "R_any", "refits", "permuted", "guessing", "answer")
+    rows = [
+        (
+            pair.label,
+            f"{pair.errors:,}",
+            *(_level(pair, getattr(pair, key)) for key in LEVELS),
+            answer(pair).value,
+        )
+        for pair in pairs
+    ]
+    return table(
+        header, rows, caption="Recoverability: shares of the last layer's test errors with 95 % intervals."
+    )
+
+
+def layers(pair: Combination) -> Markup:
+    """Return one row per layer: accuracy, recoverability and the state of its probe.
+
+    Args:
+        pair: One finished pair.
+    """
+    header = (
+        "layer",
+        "test accuracy",
+        "R_l",
+        "validation accuracy",
+        "validation loss (nats)",
+        "L2",
+        "gradient norm (relative)",
+        "converged",
+    )
+    rows = [
+        (
+            f"{layer.layer}{' (best)' if layer.layer == pair.best_layer else ''}", spelled(layer.accuracy),
+            "last" if layer.layer == pair.num_layers else spelled(layer.recoverability, missing=NO_ERRORS), percent(layer.val_accuracy),
+            f"{layer.val_loss:.4f}", scientific(layer.l2), scientific(layer.grad_norm), "yes" if layer.converged else "NO",
+        )
+        for layer in pair.layers
+    ]  # fmt: skip
+    caption = f"{pair.label}: n = {pair.num_test:,} test images, {pair.errors:,} errors of the last layer, {pair.num_classes} classes; 95 % intervals."
+    return table(header, rows, caption=caption)
+
+
+def costs(entries: Sequence[Cost]) -> Markup:
+    """Return seconds and bytes by stage.
+
+    Args:
+        entries: At least one.
+    """
+    header = ("stage", "dataset", "backbone", "time", "stored", "peak memory", "rows", "computed")
+    rows = [
+        (
+            cost.stage, cost.dataset, cost.backbone, duration(cost.seconds), size(cost.num_bytes), size(cost.peak_bytes),
+            NONE if cost.rows is None else f"{cost.rows:,}", "earlier (found in the store)" if cost.cached else "in this run",
+        )
+        for cost in entries
+    ]  # fmt: skip
+    return table(
+        header, rows, caption="Wall time, stored bytes and the largest memory of a process, by stage."
+    )
+
+
+def quarantine(entries: Sequence[tuple[str, str, str]]) -> Markup:
+    """Return the files that were left out.
+
+    Args:
+        entries: (dataset, path, reason), at least one.
+    """
+    files = "file" if len(entries) == 1 else "files"
+    return table(
+        ("dataset", "path", "reason"),
+        entries,
+        caption=f"Quarantine: {len(entries):,} {files} could not be used.",
+        words=True,
+    )
+
+
+def _difference(span: Interval | None) -> str:
+    return (
+        NONE
+        if span is None
+        else f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")
+    )
+
+
+def _level(pair: Combination, span: Interval | None) -> str:
+    return spelled(span, missing="one layer" if pair.num_layers == 1 else NO_ERRORS)
