@@ -40,7 +40,9 @@ class PartsFailed(VitgeomError, RuntimeError):
         self.outcomes = tuple(outcomes)
 
 
-def attempt_each(cells: Iterable[Cell], step: Step, *, on_failure: Callable[[Cell, Exception], None]) -> list[Outcome]:
+def attempt_each(
+    cells: Iterable[Cell], step: Step, *, on_failure: Callable[[Cell, Exception], None]
+) -> list[Outcome]:
     """Do one step for every cell, whatever happens to the others.
 
     Only an interruption ends it early; every other exception becomes the outcome of its cell.

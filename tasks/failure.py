@@ -55,7 +55,7 @@ def judge(error: BaseException) -> Verdict:
         return Verdict.STOP
     if isinstance(error, MemoryError):
         return Verdict.SHRINK
-    if isinstance(error, (IncompleteData, CorruptData)):
+    if isinstance(error, (IncompleteData, CorruptData, FileNotFoundError)):
         return Verdict.GIVE_UP
     if isinstance(error, (WorkerDied, StoreError, ConnectionError, TimeoutError)):
         return Verdict.RETRY

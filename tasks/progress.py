@@ -100,7 +100,7 @@ class Progress:
 
 def thin(value: float) -> str:
     """Write a number with spaces between thousands; one decimal below 10 unless it is whole."""
-    if value < 10 and value != int(value):
+    if round(value, 1) < 10 and value != int(value):
         return f"{value:.1f}"
     return f"{round(value):,}".replace(",", " ")
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import boto3
 import pytest
 
 START_SECONDS = 20.0
@@ -46,8 +47,16 @@ class S3Server:
         }
 
     def bucket(self, name: str) -> str:
-        """Make a bucket and return its URI."""
-        (self.folder / name).mkdir(parents=True, exist_ok=True)
+        """Make a bucket through the server, which would not notice a new folder at once, and return its URI."""
+        client = boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            aws_access_key_id=self.key,
+            aws_secret_access_key=self.secret,
+            region_name="us-east-1",
+        )
+        client.create_bucket(Bucket=name)
+        client.close()
         return f"s3://{name}"
 
     def start(self) -> None:

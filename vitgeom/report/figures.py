@@ -145,13 +145,13 @@ def recoverability_by_layer(pair: Combination, *, name: str) -> Drawing:
     def paint(figure: Figure) -> None:
         left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1.5, 1))
         for layer, span in earlier:
-            _level(left, span, layer, role=palette.LAYER, marker="o", upright=True)
+            _level(left, span, float(layer), role=palette.LAYER, marker="o", upright=True)
         left.axhline(100 * single, color=palette.UNIFORM.light, linestyle=(0, (1, 1.5)), linewidth=1.5)
         _layer_axis(left, pair.num_layers - 1, most_ticks=6)
         left.set_ylabel("share of the last layer's errors (%)")
         left.set_title("each layer alone", loc="left")
         for slot, (key, _, _, role, marker) in enumerate(LEVELS):
-            _level(right, getattr(pair, key), slot, role=role, marker=marker, upright=True)
+            _level(right, getattr(pair, key), float(slot), role=role, marker=marker, upright=True)
         right.set_title("all together", loc="left")
         right.set_xticks(
             range(len(LEVELS)),

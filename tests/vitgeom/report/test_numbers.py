@@ -5,14 +5,22 @@ import pytest
 from vitgeom.report.numbers import duration, percent, points, scientific, size
 
 
-@pytest.mark.parametrize(("share", "text"), [(0.0, "0.0 %"), (0.98765, "98.8 %"), (1.0, "100.0 %"), (None, "no errors")])
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0, "0.0 %"), (0.98765, "98.8 %"), (1.0, "100.0 %"), (None, "no errors")]
+)
 def test_percent(share: float | None, text: str) -> None:
     assert percent(share, missing="no errors") == text
 
 
 @pytest.mark.parametrize(
     ("difference", "text"),
-    [(0.0123, "+1.2 points"), (-0.0123, "−1.2 points"), (0.0, "0.0 points"), (-0.0001, "0.0 points"), (None, "none")],
+    [
+        (0.0123, "+1.2 points"),
+        (-0.0123, "−1.2 points"),
+        (0.0, "0.0 points"),
+        (-0.0001, "0.0 points"),
+        (None, "none"),
+    ],
 )
 def test_points_carry_their_sign(difference: float | None, text: str) -> None:
     assert points(difference) == text
@@ -20,7 +28,15 @@ def test_points_carry_their_sign(difference: float | None, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("num_bytes", "text"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_960, "1.0 MB"), (5_242_880, "5.2 MB"), (10**18, "1000.0 PB"), (None, "none")],
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (999_960, "1.0 MB"),
+        (5_242_880, "5.2 MB"),
+        (10**18, "1000.0 PB"),
+        (None, "none"),
+    ],
 )
 def test_size_changes_unit_before_it_rounds_to_a_thousand(num_bytes: int | None, text: str) -> None:
     assert size(num_bytes) == text
@@ -28,7 +44,14 @@ def test_size_changes_unit_before_it_rounds_to_a_thousand(num_bytes: int | None,
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.004, "0.00 s"), (3.214, "3.21 s"), (64.2, "64 s"), (187.0, "3 min 07 s"), (7325.0, "2 h 02 min"), (None, "none")],
+    [
+        (0.004, "0.00 s"),
+        (3.214, "3.21 s"),
+        (64.2, "64 s"),
+        (187.0, "3 min 07 s"),
+        (7325.0, "2 h 02 min"),
+        (None, "none"),
+    ],
 )
 def test_duration(seconds: float | None, text: str) -> None:
     assert duration(seconds) == text

@@ -10,8 +10,16 @@ from vitgeom.report.palette import Role
 DATA = (palette.LAYER, palette.ORACLE, palette.UNIFORM, palette.PERMUTATION, palette.REFIT)
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
 DEFICIENCIES = {
-    "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
-    "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "protan": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deutan": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
 }
 
 
@@ -21,7 +29,9 @@ def linear(colour: str) -> list[float]:
 
 
 def luminance(colour: str) -> float:
-    return sum(weight * channel for weight, channel in zip((0.2126, 0.7152, 0.0722), linear(colour), strict=True))
+    return sum(
+        weight * channel for weight, channel in zip((0.2126, 0.7152, 0.0722), linear(colour), strict=True)
+    )
 
 
 def contrast(first: str, second: str) -> float:
@@ -30,7 +40,9 @@ def contrast(first: str, second: str) -> float:
 
 
 def seen(colour: str, matrix: tuple[tuple[float, ...], ...]) -> list[float]:
-    return [max(0.0, sum(m * c for m, c in zip(row, linear(colour), strict=True))) ** (1 / 2.4) for row in matrix]
+    return [
+        max(0.0, sum(m * c for m, c in zip(row, linear(colour), strict=True))) ** (1 / 2.4) for row in matrix
+    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -57,7 +69,10 @@ def test_marks_of_one_picture_stay_apart_for_colour_blind_readers(scheme: str, d
 
 def test_light_colours_are_unique_so_that_they_can_stand_for_their_role() -> None:
     assert len({role.light for role in palette.ROLES}) == len(palette.ROLES)
-    assert palette.with_variables(f"fill: {palette.LAYER.light}; stroke: #123456") == "fill: var(--layer); stroke: #123456"
+    assert (
+        palette.with_variables(f"fill: {palette.LAYER.light}; stroke: #123456")
+        == "fill: var(--layer); stroke: #123456"
+    )
 
 
 def test_stylesheet_names_each_role_for_both_schemes() -> None:

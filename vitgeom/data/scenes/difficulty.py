@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
-from vitgeom.errors import InvalidInput
+from vitgeom.data.reference import Scalar
+from vitgeom.errors import InvalidInput, UnknownName
 
 _NOT_NEGATIVE = (
     "min_distractors",
@@ -61,24 +65,40 @@ class Difficulty:
     highlight: float = 0.4
     noise: float = 4.0
 
+    @classmethod
+    def from_options(cls, ranges: Mapping[str, Scalar]) -> Difficulty:
+        """Replace some defaults by values that came from outside, whose types are not known.
+
+        Args:
+            ranges: Field name -> number.
+
+        Raises:
+            UnknownName: There is no such field.
+            InvalidInput: A value is no number, or makes no scene.
+        """
+        known = {field.name: field.default for field in fields(cls)}
+        checked: dict[str, Any] = {}
+        for name, value in ranges.items():
+            if name not in known:
+                raise UnknownName("difficulty of dataset 'scenes'", name, known)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise InvalidInput(f"difficulty {name!r} must be a number, got {value!r}.")
+            if isinstance(known[name], int) and value != int(value):
+                raise InvalidInput(f"difficulty {name!r} must be a whole number, got {value!r}.")
+            checked[name] = type(known[name])(value)
+        return cls(**checked)
+
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise InvalidInput(f"difficulty {field.name!r} must be a number, got {value!r}.")
-        for name in ("min_distractors", "max_distractors"):
-            if getattr(self, name) != int(getattr(self, name)):
-                raise InvalidInput(f"difficulty {name!r} must be a whole number, got {getattr(self, name)}.")
         for name in _NOT_NEGATIVE:
-            if getattr(self, name) < 0:
+            if not getattr(self, name) >= 0:
                 raise InvalidInput(f"difficulty {name!r} must be >= 0, got {getattr(self, name)}.")
         for name in ("distractors", "distance", "elevation", "view"):
             low, high = getattr(self, f"min_{name}"), getattr(self, f"max_{name}")
             if low > high:
                 raise InvalidInput(f"difficulty 'min_{name}' must be <= 'max_{name}', got {low} > {high}.")
-        if self.min_distance < 2.5 or self.max_distance > 11 or self.min_elevation <= 0:
+        if self.min_distance < 2.5 or self.max_distance > 9 or self.min_elevation <= 0:
             raise InvalidInput(
-                "the camera must stay between 2.5 and 11 units from the target and above the floor, got "
+                "the camera must stay between 2.5 and 9 units from the target and above the floor, got "
                 f"distances {self.min_distance}..{self.max_distance} and elevations from {self.min_elevation}."
             )
         if self.max_elevation > 85 or self.min_view < 5 or self.max_view > 100:

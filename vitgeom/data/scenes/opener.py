@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import asdict
 
 import numpy as np
 from PIL import Image
 
 from vitgeom.data.dataset import SPLITS, ImageDataset, Split
+from vitgeom.data.reference import Scalar
 from vitgeom.data.sample_ids import NumberedIds
 from vitgeom.data.scenes.difficulty import Difficulty
 from vitgeom.data.scenes.rendering import Scene, render_scene, scene_label
 from vitgeom.data.scenes.solids import CLASSES
 from vitgeom.data.whole_numbers import require_whole
-from vitgeom.errors import UnknownName
 
 VERSION = 1
 _NUM_PROBES = 2
@@ -28,7 +28,7 @@ def open_scenes(
     val: int = 400,
     test: int = 800,
     seed: int = 0,
-    **ranges: float,
+    **ranges: Scalar,
 ) -> ImageDataset:
     """Open rendered scenes; an image is rendered when its row is read, a label costs nothing.
 
@@ -44,16 +44,12 @@ def open_scenes(
         InvalidInput: A number is not whole or too small, or a range is refused by ``Difficulty``.
         UnknownName: ``Difficulty`` has no such field.
     """
-    known = [field.name for field in fields(Difficulty)]
-    for key in ranges:
-        if key not in known:
-            raise UnknownName("option of dataset 'scenes'", key, ["size", *SPLITS, "seed", *known])
     require_whole("size", size, at_least=16)
     require_whole("seed", seed, at_least=0)
     counts = dict(zip(SPLITS, (train, val, test), strict=True))
     for split, count in counts.items():
         require_whole(split, count, at_least=1)
-    difficulty = Difficulty(**ranges)  # type: ignore[arg-type]  # whole numbers are checked there
+    difficulty = Difficulty.from_options(ranges)
     return ImageDataset(
         name="scenes",
         digest=_digest(counts, size, seed, difficulty),

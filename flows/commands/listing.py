@@ -1,0 +1,41 @@
+"""``vitgeom datasets`` and ``vitgeom backbones``: what there is to choose from."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add both commands."""
+    commands.add_parser("datasets", help="list the datasets and their options").set_defaults(run=run_datasets)
+    commands.add_parser(
+        "backbones", help="list the backbones that come along, and say how others are named"
+    ).set_defaults(run=run_backbones)
+
+
+def run_datasets(arguments: argparse.Namespace) -> int:
+    """Print each dataset with its first line of documentation and its options."""
+    from vitgeom.data import DATASETS
+
+    for name, opener in DATASETS.items():
+        print(f"{name:8} {(inspect.getdoc(opener) or '').splitlines()[0]}")
+        for option in inspect.signature(opener).parameters.values():
+            default = "" if option.default is option.empty else f" (default {option.default!r})"
+            print(f"{'':8}   {option.name}{default}")
+    print("\nYour own images, one folder per class: vitgeom benchmark --data FOLDER")
+    return 0
+
+
+def run_backbones(arguments: argparse.Namespace) -> int:
+    """Print the embedded backbones and how others are named."""
+    from vitgeom.backbones import EMBEDDED, load_backbone
+
+    for name in EMBEDDED:
+        spec = load_backbone(name).spec
+        print(
+            f"{name:16} {spec.num_blocks} blocks, width {spec.width}, {spec.image_size[0]} px, {spec.source}"
+        )
+    print("\nAny timm ViT name:     --backbone vit_small_patch14_dinov2.lvd142m")
+    print("A checkpoint file:     --backbone model.safetensors --architecture vit_small_patch16_224")
+    return 0

@@ -1,0 +1,27 @@
+"""``vitgeom plan``: what a benchmark would compute and what it would find stored. Nothing is computed or written."""
+
+from __future__ import annotations
+
+import argparse
+
+from flows.commands.study_arguments import add_study, study
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "plan", help="say what a benchmark would compute and what is stored already; computes nothing"
+    )
+    add_study(command)
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print one line per cell."""
+    from flows.forecast import forecast
+
+    wanted = study(arguments).resolve()
+    print(f"profile {wanted.profile}, store {wanted.store}, results in {wanted.out}")
+    for cell in wanted.cells:
+        print(forecast(cell, wanted).line())
+    return 0

@@ -1,0 +1,44 @@
+"""``vitgeom stage``: one step of the study, as a DVC stage or alone."""
+
+from __future__ import annotations
+
+import argparse
+
+from flows.commands.study_arguments import add_orchestrator, add_study, study
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "stage",
+        help="one step of the study: extract, probe or report",
+        description="Run one step of the study; DVC calls this.",
+    )
+    command.add_argument("step", choices=("extract", "probe", "report"))
+    add_study(command)
+    add_orchestrator(command)
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the step, and end with the process that started it."""
+    from flows.orchestration import start
+    from flows.parent_watch import end_with_parent
+
+    end_with_parent()
+    start(_flow(arguments.step), study(arguments), kind=arguments.orchestrator)
+    return 0
+
+
+def _flow(step: str) -> object:
+    if step == "extract":
+        from flows.extract import extract
+
+        return extract
+    if step == "probe":
+        from flows.probe import probe
+
+        return probe
+    from flows.report import report
+
+    return report

@@ -1,0 +1,102 @@
+"""Sub-flow: one linear probe per layer for every cell, and what earlier layers recover of the last layer's errors.
+
+Reads the manifests that the extract step wrote, so it needs neither images nor backbones. All cells are fitted together, which keeps every
+CPU busy; what is fitted already is not sent to the engine at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+
+from flows import console
+from flows.cell import Cell
+from flows.engine_scope import engine_for
+from flows.orchestration import call
+from flows.outcome import Outcome, attempt_each, require_all
+from flows.results import Results
+from flows.study import Resolved, Study
+from tasks import fit_probes
+from tasks.engine import Engine
+from tasks.receipt import Receipt
+from tasks.request import ProbeRequest
+from vitgeom.errors import VitgeomError
+
+
+@flow(name="probe", flow_run_name="fit probes", persist_result=False)
+def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
+    """Fit the probes of every cell and copy them into the results folder.
+
+    Args:
+        study: Which cells, and how.
+        left_out: Names of cells that are not to be probed, because their features failed.
+
+    Returns:
+        One receipt per cell.
+
+    Raises:
+        PartsFailed: Some cells failed; the others are stored.
+        InvalidInput: The study cannot be understood; nothing was computed.
+    """
+    wanted = study.resolve()
+    results = Results(wanted.out)
+    cells = [cell for cell in wanted.cells if cell.name not in left_out]
+    with engine_for(wanted.params.engine) as engine:
+        missing = [request for cell in cells if (request := _missing(cell, wanted, results))]
+        if missing:
+            call(fit_together, len(missing), missing, engine=engine)
+        outcomes = attempt_each(
+            cells,
+            lambda cell: call(probe_cell, cell.name, cell, wanted=wanted, engine=engine, results=results),
+            on_failure=console.report_failure,
+        )
+    return require_all("probe", outcomes)
+
+
+@task(name="fit probes", task_run_name="fit probes of {count} cells", cache_policy=NO_CACHE, persist_result=False)
+def fit_together(count: int, requests: Sequence[ProbeRequest], *, engine: Engine) -> None:
+    """Fit what is missing, all at once; a failure is left to the cell that it belongs to, which is then tried by itself."""
+    if count == 1:
+        return
+    try:
+        engine.map(ProbeRequest.task, requests, label=f"probes of {count} cells")
+    except VitgeomError as error:
+        console.warn(f"not all of {count} cells could be fitted together, the rest is tried one by one: {error}")
+
+
+@task(name="probe", task_run_name="probe {name}", cache_policy=NO_CACHE, persist_result=False)
+def probe_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, results: Results) -> Receipt:
+    """Fit the probes of one cell if need be and copy its files; ``name`` is what Prefect shows."""
+    request = request_for(cell, wanted, results)
+    receipt = fit_probes.stored(request) or engine.map(ProbeRequest.task, [request], label=f"probe {name}")[0]
+    results.write_probes(cell, fitted=receipt)
+    console.say(f"probe {name}: {'cached' if receipt.cached else f'fitted in {receipt.seconds:.1f} s'}")
+    return receipt
+
+
+def request_for(cell: Cell, wanted: Resolved, results: Results) -> ProbeRequest:
+    """Return the request that belongs to a cell's features and a profile's parameters.
+
+    Raises:
+        InvalidInput: The cell has no manifest yet.
+    """
+    manifest, _ = results.read_features(cell)
+    return ProbeRequest(
+        store=wanted.store,
+        address=manifest.address,
+        manifest_digest=manifest.digest,
+        num_bootstrap=wanted.params.recoverability.num_bootstrap,
+        seed=wanted.params.seed,
+        **wanted.params.probe.model_dump(),
+    )
+
+
+def _missing(cell: Cell, wanted: Resolved, results: Results) -> ProbeRequest | None:
+    """Return the request of a cell that has features but no probes; one without features fails by itself later."""
+    try:
+        request = request_for(cell, wanted, results)
+        return None if fit_probes.stored(request) else request
+    except VitgeomError:
+        return None

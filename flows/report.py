@@ -1,0 +1,100 @@
+"""Sub-flow: one page over all cells, from the files in the results folder.
+
+The page depends on results, parameters and code alone, so the benchmark and ``dvc repro`` write the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+
+from flows import console
+from flows.cell import Cell
+from flows.orchestration import call
+from flows.probe import request_for
+from flows.provenance import provenance
+from flows.results import Results
+from flows.study import Resolved, Study
+from tasks import fit_probes, render_report
+from tasks.extraction_cost import extraction_cost
+from tasks.receipt import Receipt
+from tasks.render_report import CombinationSource, DatasetNote, QuarantineNote, RenderRequest, StageCost
+
+TITLE = "What earlier layers know that the last layer gets wrong"
+
+
+@flow(name="report", flow_run_name="write report", persist_result=False)
+def report(study: Study, failed: Mapping[str, str] | None = None) -> Receipt:
+    """Write the page, its figures and its tables.
+
+    Args:
+        study: Which cells.
+        failed: Name of a cell that did not finish -> the reason.
+
+    Returns:
+        The receipt of the page.
+
+    Raises:
+        InvalidInput: A cell has no results yet.
+    """
+    wanted = study.resolve()
+    receipt: Receipt = call(render, request_for_page(wanted, failed or {}))
+    console.say(f"report: {receipt.uri}")
+    return receipt
+
+
+@task(name="render report", cache_policy=NO_CACHE, persist_result=False)
+def render(request: RenderRequest) -> Receipt:
+    """Render one page."""
+    return render_report.run(request)
+
+
+def request_for_page(wanted: Resolved, failed: Mapping[str, str]) -> RenderRequest:
+    """Gather what the page shows."""
+    results = Results(wanted.out)
+    finished = [cell for cell in wanted.cells if cell.name not in failed]
+    return RenderRequest(
+        profile=wanted.profile,
+        title=TITLE,
+        combinations=tuple(_source(cell, results, failed.get(cell.name)) for cell in wanted.cells),
+        datasets=tuple(_notes(finished, results)),
+        costs=tuple(cost for cell in finished for cost in _costs(cell, wanted, results)),
+        provenance=provenance(wanted.params),
+        out=str(wanted.out),
+    )
+
+
+def _source(cell: Cell, results: Results, problem: str | None) -> CombinationSource:
+    if problem:
+        return CombinationSource(dataset=cell.dataset, backbone=cell.backbone, failed=problem)
+    results.read_recoverability(cell)  # refuses, with the way out, where there is none yet
+    probes = results.probes(cell)
+    return CombinationSource(
+        dataset=cell.dataset,
+        backbone=cell.backbone,
+        manifest=str(results.features(cell).absolute()),
+        probes=str(probes["probes.json"].absolute()),
+        recoverability=str(probes["recoverability.json"].absolute()),
+    )
+
+
+def _notes(cells: Sequence[Cell], results: Results) -> Iterator[DatasetNote]:
+    seen: set[str] = set()
+    for cell in cells:
+        if cell.dataset not in seen:
+            seen.add(cell.dataset)
+            _, about = results.read_features(cell)
+            quarantine = tuple(QuarantineNote(path=path, reason=reason) for path, reason in about["quarantine"])
+            yield DatasetNote(name=cell.dataset, source=about["source"], quarantine=quarantine)
+
+
+def _costs(cell: Cell, wanted: Resolved, results: Results) -> Iterator[StageCost]:
+    manifest, _ = results.read_features(cell)
+    place = {"dataset": cell.dataset, "backbone": cell.backbone}
+    extraction = extraction_cost(wanted.store, manifest.address)
+    yield StageCost(stage="extract", **place, seconds=extraction.seconds, rows=extraction.rows)
+    fitted = fit_probes.stored(request_for(cell, wanted, results))
+    if fitted is not None:
+        yield StageCost(stage="probe", **place, seconds=fitted.seconds, rows=fitted.rows)

@@ -1,0 +1,111 @@
+"""The files that a study leaves in its results folder: small, byte-identical for equal results, and the same under every orchestrator.
+
+::
+
+    features/<dataset>/<backbone>.json           manifest of the stored features, and what the dataset is
+    probes/<dataset>/<backbone>.safetensors      fitted probes
+    probes/<dataset>/<backbone>.json             how they were fitted and chosen
+    recoverability/<dataset>/<backbone>.json     what earlier layers recover of the last layer's errors
+    report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
+
+The features themselves stay in the store; a manifest names their address in it and their digest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flows.cell import Cell
+from tasks.opened import opened_dataset
+from tasks.receipt import Receipt
+from vitgeom.errors import InvalidInput
+from vitgeom.store.manifest import MANIFEST, Manifest
+from vitgeom.store.uri import Root
+
+PROBE_FILES = {
+    "probes.safetensors": "probes/{path}.safetensors",
+    "probes.json": "probes/{path}.json",
+    "recoverability.json": "recoverability/{path}.json",
+}
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results folder of one study."""
+
+    folder: Path
+
+    def features(self, cell: Cell) -> Path:
+        """Return the place of a cell's manifest."""
+        return self.folder / "features" / f"{cell.path}.json"
+
+    def probes(self, cell: Cell) -> dict[str, Path]:
+        """Return the places of a cell's probe files by the name that they have in the store."""
+        return {name: self.folder / place.format(path=cell.path) for name, place in PROBE_FILES.items()}
+
+    def write_features(self, cell: Cell, *, store: str, sealed: Receipt) -> None:
+        """Write the manifest of a cell's features with what a report says about its dataset."""
+        address = sealed.detail["address"]
+        manifest = Root(store).join(address).read_json(MANIFEST)
+        data = opened_dataset(cell.dataset_ref.to_json(), digest=manifest["description"]["dataset"])
+        about = {
+            "label": cell.dataset,
+            "source": data.source,
+            "classes": list(data.classes),
+            "chance": data.chance,
+            "quarantine": [[item.path, item.reason] for item in data.quarantine],
+            "skipped": dict(data.skipped),
+        }
+        _write(
+            self.features(cell),
+            (json.dumps({**manifest, "dataset": about}, indent=1, sort_keys=True) + "\n").encode(),
+        )
+
+    def read_features(self, cell: Cell) -> tuple[Manifest, dict[str, Any]]:
+        """Return a cell's manifest and what it says about the dataset.
+
+        Raises:
+            InvalidInput: The cell has no manifest yet.
+            CorruptData: The manifest does not match its own digest.
+        """
+        content = self._json(self.features(cell), cell, stage="extract")
+        return Manifest.from_json(content), content["dataset"]
+
+    def write_probes(self, cell: Cell, *, fitted: Receipt) -> None:
+        """Copy a cell's probe files out of the store."""
+        stored = Root(fitted.uri)
+        for name, path in self.probes(cell).items():
+            _write(path, stored.read_bytes(name))
+
+    def read_recoverability(self, cell: Cell) -> dict[str, Any]:
+        """Return what was found for a cell.
+
+        Raises:
+            InvalidInput: The cell has no probes yet.
+        """
+        return self._json(self.probes(cell)["recoverability.json"], cell, stage="probe")
+
+    def _json(self, path: Path, cell: Cell, *, stage: str) -> dict[str, Any]:
+        try:
+            return dict(json.loads(path.read_bytes()))
+        except FileNotFoundError:
+            way_out = f"vitgeom stage {stage} --dataset {cell.dataset} --backbone {cell.backbone}"
+            raise InvalidInput(f"{cell.name} has no {str(path)!r} yet. Make it: {way_out}") from None
+        except ValueError as error:
+            raise InvalidInput(
+                f"{str(path)!r} is damaged ({error}). Remove it and run stage {stage} again."
+            ) from None
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file whole; equal content leaves the file and its time of change alone."""
+    if path.is_file() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial.write_bytes(data)
+    os.replace(partial, path)

@@ -1,0 +1,96 @@
+"""A study names its cells before anything is computed, and refuses what it cannot name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flows.study import Study, store_uri
+from tests.flows.params_text import write_small
+from vitgeom.errors import InvalidInput, UnknownName
+
+
+@pytest.fixture(autouse=True)
+def _small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VITGEOM_STORE", raising=False)
+    write_small(
+        tmp_path,
+        datasets="[digits, {name: noise, options: {n: 60}}]",
+        backbones="[nano_supervised, nano_selfsup]",
+    )
+
+
+def test_cells_are_all_pairs_in_the_order_of_the_file() -> None:
+    wanted = Study().resolve()
+
+    assert [cell.name for cell in wanted.cells if cell.dataset == "digits"] == [
+        "digits × nano_supervised",
+        "digits × nano_selfsup",
+    ]
+    assert len(wanted.cells) == 4
+    assert len({cell.path for cell in wanted.cells}) == 4
+    assert wanted.out == Path("results/small")
+
+
+def test_a_chosen_name_keeps_the_options_of_the_profile() -> None:
+    [cell] = Study(datasets=("noise",), backbones=("nano_selfsup",)).resolve().cells
+
+    assert dict(cell.dataset_ref.options) == {"n": 60}
+
+
+def test_a_name_that_the_profile_does_not_list_may_be_chosen() -> None:
+    cells = Study(datasets=("photos",)).resolve().cells
+
+    assert {cell.dataset for cell in cells} == {"photos"}
+
+
+def test_an_unknown_dataset_is_refused_before_any_work() -> None:
+    with pytest.raises(UnknownName, match=r"unknown dataset 'digit'. Did you mean 'digits'.*--data FOLDER"):
+        Study(datasets=("digit",)).resolve()
+
+
+def test_an_unknown_backbone_is_refused_before_any_work() -> None:
+    with pytest.raises(
+        UnknownName, match=r"unknown backbone 'nano_supervisd'. Did you mean 'nano_supervised'"
+    ):
+        Study(backbones=("nano_supervisd",)).resolve()
+
+
+def test_a_cell_that_is_named_twice_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="digits × nano_selfsup is named twice"):
+        Study(datasets=("digits", "digits"), backbones=("nano_selfsup",)).resolve()
+
+
+def test_unknown_fields_are_refused() -> None:
+    with pytest.raises(ValueError, match="extra"):
+        Study(dataset="digits")  # type: ignore[call-arg]
+
+
+def test_the_store_is_the_given_one_or_the_environments_or_a_hidden_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert store_uri() == str(tmp_path / ".vitgeom" / "store")
+    monkeypatch.setenv("VITGEOM_STORE", "s3://bucket/features")
+    assert store_uri() == "s3://bucket/features"
+    assert store_uri("elsewhere") == str(tmp_path / "elsewhere")
+
+
+def test_a_weights_file_is_preferred_where_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import timm
+    from safetensors.torch import save_file
+
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    model = timm.create_model("vit_tiny_patch16_224", pretrained=False, img_size=32, num_classes=0, depth=1)
+    save_file(model.state_dict(), weights / "tiny.safetensors")
+    write_small(tmp_path, backbones="[{name: vit_tiny_patch16_224.augreg_in21k, file: tiny.safetensors}]")
+    monkeypatch.setenv("VITGEOM_WEIGHTS", str(weights))
+
+    [cell, *_] = Study().resolve().cells
+
+    assert cell.backbone == "vit_tiny_patch16_224.augreg_in21k"
+    assert cell.backbone_ref.name == str(weights / "tiny.safetensors")
+    assert cell.backbone_ref.option("architecture") == "vit_tiny_patch16_224"

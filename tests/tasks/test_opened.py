@@ -1,0 +1,65 @@
+"""What this process keeps open, and that stale content never passes for what was planned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tasks.opened import KEPT, Recent, opened_backbone, opened_dataset
+from tests.support.small_extraction import BACKBONE, noise
+from vitgeom.data import DatasetRef
+from vitgeom.errors import InvalidInput
+
+
+def test_a_few_things_are_kept_and_the_oldest_goes_first() -> None:
+    built: list[str] = []
+
+    def get(recent: Recent[str], key: str) -> str:
+        return recent.get(key, lambda: built.append(key) or key, accept=lambda thing: True)
+
+    recent: Recent[str] = Recent(2)
+    for key in ("a", "b", "a", "c", "a", "b"):
+        assert get(recent, key) == key
+    assert built == ["a", "b", "c", "b"]
+
+
+def test_an_unacceptable_thing_is_opened_again() -> None:
+    recent: Recent[int] = Recent(2)
+    assert recent.get("k", lambda: 1, accept=lambda thing: True) == 1
+    assert recent.get("k", lambda: 2, accept=lambda thing: thing == 2) == 2
+
+
+def test_backbones_are_kept_by_weights_and_opened_afresh_for_a_plan() -> None:
+    first = opened_backbone(BACKBONE.to_json(), device="cpu")
+    digest = first.spec.weights_digest
+    assert opened_backbone(BACKBONE.to_json(), device="cpu", weights_digest=digest) is first
+    assert opened_backbone(BACKBONE.to_json(), device="cpu") is not first
+
+
+def test_datasets_are_kept_by_content() -> None:
+    first = opened_dataset(noise().to_json())
+    assert opened_dataset(noise().to_json(), digest=first.digest) is first
+    for seed in range(KEPT):
+        opened_dataset(noise(seed=seed + 1).to_json())
+    assert opened_dataset(noise().to_json(), digest=first.digest) is not first
+
+
+def test_other_weights_than_planned_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="backbone 'nano_supervised' has other weights now .* new weights get an address of their own"):
+        opened_backbone(BACKBONE.to_json(), device="cpu", weights_digest="0" * 64)
+
+
+def test_other_content_than_planned_is_refused(tmp_path: Path) -> None:
+    for label, grey in (("a", 10), ("b", 200)):
+        for number in range(6):
+            file = tmp_path / label / f"{number}.png"
+            file.parent.mkdir(exist_ok=True)
+            Image.new("RGB", (8, 8), (grey, grey, number)).save(file)
+    ref = DatasetRef.from_options("folder", root=str(tmp_path)).to_json()
+    planned = opened_dataset(ref).digest
+    Image.new("RGB", (8, 8), (0, 0, 0)).save(tmp_path / "a" / "0.png")
+    assert opened_dataset(ref).digest != planned
+    with pytest.raises(InvalidInput, match="has other content now .* new content gets an address of its own"):
+        opened_dataset(ref, digest=planned)

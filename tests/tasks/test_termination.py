@@ -1,0 +1,46 @@
+"""SIGTERM as an exception, only where nobody else wants it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+from tasks.termination import sigterm_raises
+
+
+def test_sigterm_runs_the_cleanup() -> None:
+    cleaned = []
+    with pytest.raises(SystemExit, match="143"), sigterm_raises():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            cleaned.append(True)
+    assert cleaned == [True]
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_handler_of_others_is_left_alone() -> None:
+    seen = []
+    signal.signal(signal.SIGTERM, lambda number, frame: seen.append(number))
+    try:
+        with sigterm_raises():
+            os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    assert seen == [signal.SIGTERM]
+
+
+def test_nothing_is_set_outside_the_main_thread() -> None:
+    found = []
+
+    def look() -> None:
+        with sigterm_raises():
+            found.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert found == [signal.SIG_DFL]
