@@ -73,6 +73,25 @@ def require_all(step: str, outcomes: Sequence[Outcome]) -> list[Outcome]:
     return list(outcomes)
 
 
+def final(*steps: Sequence[Outcome]) -> list[Outcome]:
+    """Return what became of each cell in the end: its first problem, or else the receipt of the last step.
+
+    Args:
+        *steps: Outcomes of consecutive steps; a later one may lack the cells that failed before.
+    """
+    last: dict[str, Outcome] = {}
+    for outcome in (outcome for step in steps for outcome in step):
+        before = last.get(outcome.cell.name)
+        if before is None or before.problem is None:
+            last[outcome.cell.name] = outcome
+    return list(last.values())
+
+
+def problems(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """Return the name of each failed cell with its reason."""
+    return {outcome.cell.name: outcome.problem for outcome in outcomes if outcome.problem}
+
+
 def one_line(error: BaseException) -> str:
     """Return kind and message of an error without line breaks."""
     return f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"

@@ -23,6 +23,7 @@ from tasks.engine import Engine
 from tasks.receipt import Receipt
 from tasks.request import ProbeRequest
 from vitgeom.errors import VitgeomError
+from vitgeom.store.manifest import Manifest
 
 
 @flow(name="probe", flow_run_name="fit probes", persist_result=False)
@@ -83,6 +84,11 @@ def request_for(cell: Cell, wanted: Resolved, results: Results) -> ProbeRequest:
         InvalidInput: The cell has no manifest yet.
     """
     manifest, _ = results.read_features(cell)
+    return request_from(manifest, wanted)
+
+
+def request_from(manifest: Manifest, wanted: Resolved) -> ProbeRequest:
+    """Return the request that belongs to sealed features and a profile's parameters."""
     return ProbeRequest(
         store=wanted.store,
         address=manifest.address,

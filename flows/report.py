@@ -21,6 +21,7 @@ from tasks import fit_probes, render_report
 from tasks.extraction_cost import extraction_cost
 from tasks.receipt import Receipt
 from tasks.render_report import CombinationSource, DatasetNote, QuarantineNote, RenderRequest, StageCost
+from vitgeom.errors import StoreError
 
 TITLE = "What earlier layers know that the last layer gets wrong"
 
@@ -91,10 +92,15 @@ def _notes(cells: Sequence[Cell], results: Results) -> Iterator[DatasetNote]:
 
 
 def _costs(cell: Cell, wanted: Resolved, results: Results) -> Iterator[StageCost]:
+    """Yield what was noted when the cell was computed; results may have come here without the store that knows."""
     manifest, _ = results.read_features(cell)
     place = {"dataset": cell.dataset, "backbone": cell.backbone}
-    extraction = extraction_cost(wanted.store, manifest.address)
+    try:
+        extraction = extraction_cost(wanted.store, manifest.address)
+        fitted = fit_probes.stored(request_for(cell, wanted, results))
+    except StoreError as error:
+        console.warn(f"{cell.name}: the report cannot say what it took to compute: {error}")
+        return
     yield StageCost(stage="extract", **place, seconds=extraction.seconds, rows=extraction.rows)
-    fitted = fit_probes.stored(request_for(cell, wanted, results))
     if fitted is not None:
         yield StageCost(stage="probe", **place, seconds=fitted.seconds, rows=fitted.rows)

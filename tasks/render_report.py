@@ -107,3 +107,102 @@ class RenderRequest(Request):
     def key(self) -> str:
         """Profile and place: what is reported where."""
         return f"report {self.profile} -> {self.out}"
+
+
+def run(request: RenderRequest) -> Receipt:
+    """Read the results, write page, figures, table and summary; the same results give the same bytes.
+
+    Figures that an earlier, larger report left behind are removed.
+
+    Args:
+        request: What to show, and where to write it.
+
+    Raises:
+        InvalidInput: A result file lacks something, or files do not belong together; the file is named.
+        StoreError: A result file cannot be read, or the place cannot be written.
+    """
+    started = time.perf_counter()
+    material = _material(request)
+    gallery = paint_gallery(material)
+    files = {
+        REPORT: render_page(material, gallery=gallery),
+        METRICS: metrics_csv(material.finished),
+        SUMMARY: json.dumps(summary(material), indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+        **{f"{FIGURES}/{drawing.name}.svg": drawing.standalone() for drawing in gallery.drawings()},
+    }
+    written = {name: text.encode("utf-8") for name, text in files.items()}
+    out = Root(request.out)
+    _publish(out, written)
+    return Receipt(
+        task=request.task,
+        key=request.key,
+        uri=f"{out.uri}/{REPORT}",
+        digest=fingerprint({name: hashlib.sha256(data).hexdigest() for name, data in written.items()}),
+        seconds=time.perf_counter() - started,
+        peak_bytes=peak_bytes(),
+        cached=False,
+        rows=sum(pair.num_test for pair in material.finished),
+        detail={
+            "headline": headline(material),
+            "finished": len(material.finished),
+            "failed": len(material.failed),
+            "files": {name: len(data) for name, data in written.items()},
+        },
+    )
+
+
+def _publish(out: Root, files: Mapping[str, bytes]) -> None:
+    """Write the page last, so that it never shows figures or numbers that are not there yet."""
+    for name in sorted(files, key=lambda name: name == REPORT):
+        if out.get(name) != files[name]:
+            out.write_bytes(name, files[name])
+    for name in out.list(FIGURES):
+        if f"{FIGURES}/{name}" not in files:
+            out.remove(f"{FIGURES}/{name}")
+
+
+def _material(request: RenderRequest) -> Material:
+    return Material(
+        title=request.title,
+        profile=request.profile,
+        finished=tuple(_combination(source) for source in request.combinations if source.failed is None),
+        failed=tuple(
+            Failure(source.dataset, source.backbone, source.failed)
+            for source in request.combinations
+            if source.failed is not None
+        ),
+        datasets=tuple(
+            DatasetFacts(note.name, note.source, tuple((file.path, file.reason) for file in note.quarantine))
+            for note in request.datasets
+        ),
+        costs=tuple(
+            Cost(
+                cost.stage,
+                cost.dataset,
+                cost.backbone,
+                cost.seconds,
+                num_bytes=cost.bytes,
+                peak_bytes=cost.peak_bytes,
+                rows=cost.rows,
+                cached=cost.cached,
+            )
+            for cost in request.costs
+        ),
+        provenance=request.provenance,
+    )
+
+
+def _combination(source: CombinationSource) -> Combination:
+    return parse_combination(
+        dataset=source.dataset,
+        backbone=source.backbone,
+        manifest=_read(source.manifest),
+        probes=_read(source.probes),
+        recoverability=_read(source.recoverability),
+    )
+
+
+def _read(uri: str | None) -> Any:
+    assert uri is not None, "the request refuses a finished pair without its files"
+    folder, _, name = uri.rpartition("/")
+    return Root(folder or ".").read_json(name)

@@ -30,7 +30,9 @@ class StoreContract:
         store = sealed_store(root)
         everything = store.read("train", "cls")
         np.testing.assert_array_equal(store.read("train", "cls", layer=2), everything[:, 2])
-        np.testing.assert_array_equal(store.read("train", "cls", layer=1, rows=[9, 0, 0, 5]), everything[[9, 0, 0, 5], 1])
+        np.testing.assert_array_equal(
+            store.read("train", "cls", layer=1, rows=[9, 0, 0, 5]), everything[[9, 0, 0, 5], 1]
+        )
         np.testing.assert_array_equal(store.read("train", "cls", rows=slice(7, 2, -2)), everything[7:2:-2])
         assert store.read("train", "cls", layer=0, rows=[]).shape == (0, 5)
 
@@ -50,7 +52,7 @@ class StoreContract:
 
     def test_missing_lists_exactly_what_was_not_committed(self, root: Root) -> None:
         store = make_store(root)
-        everything = [("test", 0, 4), ("train", 0, 4), ("train", 4, 8), ("train", 8, 10), ("val", 0, 3)]
+        everything = [("train", 0, 4), ("train", 4, 8), ("train", 8, 10), ("val", 0, 3)]
         assert store.missing() == everything
         store.write_range("train", 8, 10, range_arrays(store.layout, "train", 8, 10), seconds=1.0)
         everything.remove(("train", 8, 10))
@@ -60,22 +62,31 @@ class StoreContract:
     def test_the_marker_tells_rows_digest_time_and_notes(self, root: Root) -> None:
         store = make_store(root)
         assert store.marker("val", 0) is None
-        digest = store.write_range("val", 0, 3, range_arrays(store.layout, "val", 0, 3), seconds=2.5, notes={"recomputed": 1})
+        digest = store.write_range(
+            "val", 0, 3, range_arrays(store.layout, "val", 0, 3), seconds=2.5, notes={"recomputed": 1}
+        )
         marker = store.marker("val", 0)
         assert marker is not None
-        assert (marker["rows"], marker["digest"], marker["seconds"], marker["notes"]) == (3, digest, 2.5, {"recomputed": 1})
+        assert (marker["rows"], marker["digest"], marker["seconds"], marker["notes"]) == (
+            3,
+            digest,
+            2.5,
+            {"recomputed": 1},
+        )
 
     def test_an_incomplete_split_is_not_read_and_its_rows_are_named(self, root: Root) -> None:
         store = make_store(root)
         for start, stop in ((0, 4), (8, 10)):
-            store.write_range("train", start, stop, range_arrays(store.layout, "train", start, stop), seconds=1.0)
+            store.write_range(
+                "train", start, stop, range_arrays(store.layout, "train", start, stop), seconds=1.0
+            )
         with pytest.raises(IncompleteData, match=r"4 rows have no valid done-marker \(train 4:8\)") as caught:
             store.read("train", "cls", layer=0, rows=[0])
         assert caught.value.missing == (("train", 4, 8),)
 
     def test_sealing_refuses_while_rows_are_missing(self, root: Root) -> None:
         store = make_store(root)
-        with pytest.raises(IncompleteData, match=r"17 rows have no valid done-marker \(test 0:4, train 0:4"):
+        with pytest.raises(IncompleteData, match=r"13 rows have no valid done-marker \(train 0:4, train 4:8"):
             store.seal()
         fill(store)
         with pytest.raises(IncompleteData, match="complete but not sealed"):
@@ -96,7 +107,9 @@ class StoreContract:
         fill(first, seconds=1.0)
         for split, start, stop in reversed(second.missing()):
             for seconds in (5.0, 6.0):
-                second.write_range(split, start, stop, range_arrays(second.layout, split, start, stop), seconds=seconds)
+                second.write_range(
+                    split, start, stop, range_arrays(second.layout, split, start, stop), seconds=seconds
+                )
         assert first.seal() == second.seal()
         assert snapshot(first.root) == snapshot(second.root)
         marker = second.marker("val", 0)
@@ -117,14 +130,19 @@ class StoreContract:
         before = snapshot(root)
         arrays = range_arrays(store.layout, "train", 4, 8)
         arrays["mean"][2, 1, 0] = np.nan
-        with pytest.raises(NumericalFailure, match=r"'mean' of split 'train' holds NaN or infinity in layer 1, row 6"):
+        with pytest.raises(
+            NumericalFailure, match=r"'mean' of split 'train' holds NaN or infinity in layer 1, row 6"
+        ):
             store.write_range("train", 4, 8, arrays, seconds=1.0)
         assert snapshot(root) == before
 
     def test_an_occupied_address_is_left_alone(self, root: Root) -> None:
         store = sealed_store(root)
         before = snapshot(root)
-        with pytest.raises(StoreError, match=r"is occupied .* layout.rows_per_range: there 4, asked 5; layout.splits.val: there 3, asked 2"):
+        with pytest.raises(
+            StoreError,
+            match=r"is occupied .* layout.rows_per_range: there 4, asked 5; layout.splits.val: there 3, asked 2",
+        ):
             make_store(root, rows_per_range=5, splits={**SPLITS, "val": 2})
         assert snapshot(root) == before
         assert verify(store) == []
@@ -151,12 +169,19 @@ class StoreContract:
             store.root.write_bytes(key, broken[damage])
 
         reader = open_features(root, store.address_path)
-        with pytest.raises(CorruptData, match=r"'cls' of split 'train' .* chunk cls/c/1/2/0 \(rows 4:8, layer 2\).*vitgeom repair"):
+        with pytest.raises(
+            CorruptData,
+            match=r"'cls' of split 'train' .* chunk cls/c/1/2/0 \(rows 4:8, layer 2\).*vitgeom repair",
+        ):
             reader.read("train", "cls")
-        np.testing.assert_array_equal(reader.read("train", "cls", layer=1)[:4], range_arrays(store.layout, "train", 0, 4)["cls"][:, 1])
+        np.testing.assert_array_equal(
+            reader.read("train", "cls", layer=1)[:4], range_arrays(store.layout, "train", 0, 4)["cls"][:, 1]
+        )
 
         found = verify(reader)
-        assert [(one.array, one.chunk, one.split, one.start, one.stop) for one in found] == [("cls", key, "train", 4, 8)]
+        assert [(one.array, one.chunk, one.split, one.start, one.stop) for one in found] == [
+            ("cls", key, "train", 4, 8)
+        ]
         assert repair(reader) == found
         assert reader.missing() == [("train", 4, 8)]
         fill(reader)
@@ -186,7 +211,9 @@ class StoreContract:
         with pytest.raises(IncompleteData, match=r"train 4:8"):
             reader.read("train", "label")
         found = verify(reader)
-        assert [(one.array, one.chunk, one.split, one.start, one.stop) for one in found] == [(None, key, "train", 4, 8)]
+        assert [(one.array, one.chunk, one.split, one.start, one.stop) for one in found] == [
+            (None, key, "train", 4, 8)
+        ]
         repair(reader)
         fill(reader)
         reader.seal()
@@ -210,7 +237,7 @@ class StoreContract:
         data = store.root.read_bytes(key)
         store.root.write_bytes(key, data.replace(b'"NaN"', b"0.0"))
         reader = open_features(root, store.address_path)
-        with pytest.raises(CorruptData, match="metadata of array 'mean' .* fill is 0.0, expected nan"):
+        with pytest.raises(CorruptData, match=r"metadata of array 'mean' .* fill is 0.0, expected nan"):
             reader.read("val", "mean")
         assert [one.chunk for one in repair(reader)] == [key]
         assert snapshot(root) == whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy.spatial import ConvexHull
@@ -56,10 +57,8 @@ def trace_scalar(world: World, origin: np.ndarray, direction: np.ndarray) -> tup
 
 
 def _triangles(vertices: list[tuple[float, ...]], o: list[float], d: list[float]) -> list[float]:
-    points = np.array(vertices, dtype=float)
     hits = []
-    for simplex in ConvexHull(points).simplices:
-        a, b, c = points[simplex]
+    for a, b, c in _hull(tuple(vertices)):
         system = np.column_stack([b - a, c - a, -np.array(d)])
         if abs(np.linalg.det(system)) < 1e-14:
             continue
@@ -67,6 +66,12 @@ def _triangles(vertices: list[tuple[float, ...]], o: list[float], d: list[float]
         if u >= -1e-12 and v >= -1e-12 and u + v <= 1 + 1e-12:
             hits.append(float(s))
     return hits
+
+
+@lru_cache
+def _hull(vertices: tuple[tuple[float, ...], ...]) -> list[np.ndarray]:
+    points = np.array(vertices, dtype=float)
+    return [points[simplex] for simplex in ConvexHull(points).simplices]
 
 
 def _curved(name: str, o: list[float], d: list[float]) -> list[float]:

@@ -52,7 +52,6 @@ def measure(page: str, *, width: int, dark: bool = False) -> dict[str, Any]:
     """Lay a page out at a width and return what was measured."""
     assert CHROMIUM is not None
     frame = f'<iframe width="{width}" height="900" style="border:0" srcdoc="{html.escape(page)}"></iframe>'
-    # The listener must be there before the frame has loaded, so the frame is put in by the script's side.
     wrapper = f"<!DOCTYPE html><meta charset=utf-8><pre></pre>{frame}<script>{MEASURE}</script>"
     scheme = ["--blink-settings=preferredColorScheme=0"] if dark else []
     with tempfile.TemporaryDirectory() as folder:

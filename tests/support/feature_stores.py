@@ -14,7 +14,7 @@ from vitgeom.store.features import create_features
 from vitgeom.store.layout import FeatureLayout
 from vitgeom.store.uri import Root
 
-SPLITS = {"train": 10, "val": 3, "test": 4}
+SPLITS = {"train": 10, "val": 3}
 SHAPE: dict[str, Any] = {"num_layers": 3, "width": 5, "rows_per_range": 4, "sample_id_width": 24}
 
 
@@ -36,9 +36,15 @@ def address_of(description: Mapping[str, Any]) -> FeatureAddress:
     return FeatureAddress.of(description, dataset="digits", backbone="nano")
 
 
-def make_store(root: Root | str, *, description: dict[str, Any] | None = None, **changes: Any) -> FeatureStore:
+def make_store(
+    root: Root | str, *, description: dict[str, Any] | None = None, **changes: Any
+) -> FeatureStore:
     """Create the small store; ``changes`` go to ``create_features``."""
-    description = describe(storage_dtype=changes.get("storage_dtype", "float32")) if description is None else description
+    description = (
+        describe(storage_dtype=changes.get("storage_dtype", "float32"))
+        if description is None
+        else description
+    )
     settings: dict[str, Any] = {"splits": SPLITS, "storage_dtype": "float32", **SHAPE, **changes}
     return create_features(root, address_of(description), description=description, **settings)
 
@@ -46,7 +52,9 @@ def make_store(root: Root | str, *, description: dict[str, Any] | None = None, *
 def range_arrays(layout: FeatureLayout, split: str, start: int, stop: int) -> dict[str, Any]:
     """The content of a range; a row's values depend on its split and number only."""
     rows = [_row(layout, split, row) for row in range(start, stop)]
-    arrays: dict[str, Any] = {name: np.stack([row[name] for row in rows]) for name in rows[0] if name != "sample_id"}
+    arrays: dict[str, Any] = {
+        name: np.stack([row[name] for row in rows]) for name in rows[0] if name != "sample_id"
+    }
     return {**arrays, "sample_id": [row["sample_id"] for row in rows]}
 
 
@@ -71,7 +79,9 @@ def snapshot(root: Root) -> dict[str, bytes]:
         data = root.read_bytes(key)
         if "/done/" in f"/{key}":
             marker = json.loads(data)
-            data = json.dumps({name: marker[name] for name in marker if name not in ("seconds", "checksum")}).encode()
+            data = json.dumps(
+                {name: marker[name] for name in marker if name not in ("seconds", "checksum")}
+            ).encode()
         found[key] = data
     return found
 

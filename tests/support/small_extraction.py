@@ -11,7 +11,7 @@ from vitgeom.backbones import BackboneRef
 from vitgeom.data import DatasetRef
 
 BACKBONE = BackboneRef.from_options("nano_supervised", pretrained=False, image_size=16)
-NO_CLASS_TOKEN = BackboneRef.from_options("vit_base_patch16_siglip_gap_224", pretrained=False, image_size=16)
+NO_CLASS_TOKEN = BackboneRef.from_options("vit_wee_patch16_reg1_gap_256", pretrained=False, image_size=16)
 NUM_IMAGES = 60
 
 
@@ -37,4 +37,6 @@ def stored_bytes(folder: Path) -> dict[str, bytes]:
 
 def _without_times(data: bytes) -> bytes:
     record = json.loads(data)
-    return json.dumps({key: value for key, value in record.items() if key not in ("seconds", "checksum")}).encode()
+    return json.dumps(
+        {key: value for key, value in record.items() if key not in ("seconds", "checksum")}
+    ).encode()

@@ -6,7 +6,15 @@ import pickle
 
 import pytest
 
-from tasks.failure import RetryPolicy, StorageOverflow, Verdict, WorkerDied, WorkerOutOfMemory, judge, with_message
+from tasks.failure import (
+    RetryPolicy,
+    StorageOverflow,
+    Verdict,
+    WorkerDied,
+    WorkerOutOfMemory,
+    judge,
+    with_message,
+)
 from vitgeom.errors import (
     CorruptData,
     IncompleteData,
@@ -54,7 +62,11 @@ def test_a_renamed_error_keeps_kind_attributes_and_cause() -> None:
     original = IncompleteData("rows are missing", missing=[("train", 0, 64)])
     renamed = with_message(original, "unit a: rows are missing")
     assert isinstance(renamed, IncompleteData)
-    assert (str(renamed), renamed.missing, renamed.__cause__) == ("unit a: rows are missing", (("train", 0, 64),), original)
+    assert (str(renamed), renamed.missing, renamed.__cause__) == (
+        "unit a: rows are missing",
+        (("train", 0, 64),),
+        original,
+    )
     assert str(original) == "rows are missing"
 
 

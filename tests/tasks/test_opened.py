@@ -47,7 +47,10 @@ def test_datasets_are_kept_by_content() -> None:
 
 
 def test_other_weights_than_planned_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="backbone 'nano_supervised' has other weights now .* new weights get an address of their own"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"backbone 'nano_supervised' has other weights now .* new weights get an address of their own",
+    ):
         opened_backbone(BACKBONE.to_json(), device="cpu", weights_digest="0" * 64)
 
 
@@ -61,5 +64,5 @@ def test_other_content_than_planned_is_refused(tmp_path: Path) -> None:
     planned = opened_dataset(ref).digest
     Image.new("RGB", (8, 8), (0, 0, 0)).save(tmp_path / "a" / "0.png")
     assert opened_dataset(ref).digest != planned
-    with pytest.raises(InvalidInput, match="has other content now .* new content gets an address of its own"):
+    with pytest.raises(InvalidInput, match=r"has other content now .* new content gets an address of its own"):
         opened_dataset(ref, digest=planned)

@@ -12,7 +12,9 @@ from vitgeom.errors import InvalidInput, StoreError
 
 
 def outcome(count: int) -> Outcome:
-    return Outcome("toy", [ToyRequest(folder="/f", number=number) for number in range(count)], label="squares")
+    return Outcome(
+        "toy", [ToyRequest(folder="/f", number=number) for number in range(count)], label="squares"
+    )
 
 
 def test_receipts_come_in_request_order() -> None:
@@ -26,7 +28,10 @@ def test_the_error_names_unit_attempts_and_what_is_kept() -> None:
     two = outcome(2)
     two.stored(0, receipt())
     two.failed(1, StoreError("disk is full."), attempts=3)
-    with pytest.raises(StoreError, match=r"^squares: unit toy\[1\] failed after 3 attempts: disk is full. 1 of 2 units of this run are stored"):
+    with pytest.raises(
+        StoreError,
+        match=r"^squares: unit toy\[1\] failed after 3 attempts: disk is full. 1 of 2 units of this run are stored",
+    ):
         two.receipts()
 
 
@@ -36,7 +41,9 @@ def test_an_error_that_stops_the_work_comes_before_the_others() -> None:
     assert not two.halted
     two.failed(1, StorageOverflow("too large."), attempts=1)
     assert two.halted
-    with pytest.raises(StorageOverflow, match=r"unit toy\[1\] failed after 1 attempt: too large. 1 more unit failed."):
+    with pytest.raises(
+        StorageOverflow, match=r"unit toy\[1\] failed after 1 attempt: too large. 1 more unit failed."
+    ):
         two.receipts()
 
 

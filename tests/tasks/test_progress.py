@@ -27,7 +27,9 @@ def test_the_line_says_done_total_rate_and_remaining_time() -> None:
     for _ in range(7):
         clock.now += 1.0
         progress(receipt(rows=256))
-    assert lines[-1] == "extract digits/nano_supervised  6/14 ranges  1 536/3 594 images  256 images/s  ETA 8 s"
+    assert (
+        lines[-1] == "extract digits/nano_supervised  6/14 ranges  1 536/3 594 images  256 images/s  ETA 8 s"
+    )
 
 
 def test_lines_keep_their_distance_and_the_last_one_always_comes() -> None:
@@ -56,7 +58,9 @@ def test_earlier_work_counts_as_done() -> None:
     progress = started(clock, lines, done_units=10, done_rows=2570)
     clock.now = 4.0
     progress(receipt(rows=256))
-    assert lines == ["extract digits/nano_supervised  11/14 ranges  2 826/3 594 images  64 images/s  ETA 12 s"]
+    assert lines == [
+        "extract digits/nano_supervised  11/14 ranges  2 826/3 594 images  64 images/s  ETA 12 s"
+    ]
 
 
 def test_a_slow_start_does_not_spoil_the_forecast() -> None:
@@ -85,11 +89,15 @@ def test_closing_twice_says_it_once() -> None:
     assert len(lines) == 1
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.0, "0"), (9.54, "9.5"), (212.4, "212"), (1234567, "1 234 567")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0"), (9.54, "9.5"), (212.4, "212"), (1234567, "1 234 567")]
+)
 def test_numbers_are_written_for_people(value: float, text: str) -> None:
     assert thin(value) == text
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(8.6, "9 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (59.7, "1 min 0 s")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(8.6, "9 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (59.7, "1 min 0 s")]
+)
 def test_durations_are_written_for_people(seconds: float, text: str) -> None:
     assert duration(seconds) == text

@@ -9,7 +9,16 @@ from tasks.receipt import Receipt
 
 
 def receipt(**changes: object) -> Receipt:
-    fields = {"task": "t", "key": "k", "uri": "/s", "digest": "d", "seconds": 1.5, "peak_bytes": 7, "cached": False, "rows": 3}
+    fields = {
+        "task": "t",
+        "key": "k",
+        "uri": "/s",
+        "digest": "d",
+        "seconds": 1.5,
+        "peak_bytes": 7,
+        "cached": False,
+        "rows": 3,
+    }
     return Receipt(**{**fields, **changes})
 
 

@@ -52,7 +52,10 @@ def test_a_request_survives_json() -> None:
 
 def test_the_key_says_where_the_result_lies() -> None:
     assert extract_request().key == "features/a/b/c train[0:64]"
-    assert ProbeRequest(store="/s", address="features/a/b/c", manifest_digest="d", token="mean").key == "features/a/b/c mean"
+    assert (
+        ProbeRequest(store="/s", address="features/a/b/c", manifest_digest="d", token="mean").key
+        == "features/a/b/c mean"
+    )
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_large_data_gets_chunks_of_about_the_wanted_size() -> None:
 
 def test_small_data_is_cut_into_several_ranges_but_not_into_crumbs() -> None:
     assert rows_per_range(1797, width=96, itemsize=4) == 192
-    assert 1797 / 192 >= MIN_RANGES
+    assert MIN_RANGES <= 1797 / 192
     assert rows_per_range(10, width=96, itemsize=4) == MIN_ROWS
 
 

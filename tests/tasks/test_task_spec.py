@@ -19,5 +19,5 @@ def test_the_whole_catalogue_is_known_by_default() -> None:
 
 
 def test_an_unknown_task_is_named() -> None:
-    with pytest.raises(UnknownName, match="unknown task 'extract'. Did you mean 'extract_features'"):
+    with pytest.raises(UnknownName, match=r"unknown task 'extract'. Did you mean 'extract_features'"):
         find_task(None, "extract")

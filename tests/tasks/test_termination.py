@@ -13,11 +13,15 @@ from tasks.termination import sigterm_raises
 
 def test_sigterm_runs_the_cleanup() -> None:
     cleaned = []
-    with pytest.raises(SystemExit, match="143"), sigterm_raises():
+
+    def work() -> None:
         try:
             os.kill(os.getpid(), signal.SIGTERM)
         finally:
             cleaned.append(True)
+
+    with pytest.raises(SystemExit, match="143"), sigterm_raises():
+        work()
     assert cleaned == [True]
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 

@@ -14,6 +14,7 @@ _NANO: dict[str, Any] = {
     "embed_dim": 96,
     "depth": 12,
     "num_heads": 3,
+    "mlp_ratio": 2.0,
     "num_classes": 0,
     "global_pool": "token",
 }

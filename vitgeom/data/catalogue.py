@@ -12,7 +12,7 @@ from vitgeom.data.noise import open_noise
 from vitgeom.data.photos import open_photos
 from vitgeom.data.reference import DatasetRef
 from vitgeom.data.scenes import open_scenes
-from vitgeom.errors import UnknownName
+from vitgeom.errors import InvalidInput, UnknownName
 
 DATASETS: Mapping[str, Callable[..., ImageDataset]] = {
     "digits": open_digits,
@@ -47,4 +47,10 @@ def open_dataset(ref: DatasetRef) -> ImageDataset:
     for key, _ in ref.options:
         if key not in known and not takes_more:
             raise UnknownName(f"option of dataset {ref.name!r}", key, known)
+    required = [item.name for item in parameters if item.default is item.empty and item.name in known]
+    for key in required:
+        if ref.option(key) is None:
+            raise InvalidInput(
+                f"option {key!r} of dataset {ref.name!r} is missing. Give DatasetRef.from_options({ref.name!r}, {key}=...)."
+            )
     return opener(**dict(ref.options))

@@ -92,7 +92,7 @@ def to_rgb(image: Image.Image) -> Image.Image:
     if image.mode == "F":
         return _scaled(np.asarray(image), white=1)
     if image.has_transparency_data:
-        layer = image.convert("RGBA")
+        layer = image.convert("LA" if image.mode == "La" else "RGBA").convert("RGBA")
         paper = Image.new("RGBA", layer.size, "white")
         return Image.alpha_composite(paper, layer).convert("RGB")
     return image.convert("RGB")

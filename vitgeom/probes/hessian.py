@@ -36,7 +36,8 @@ class Hessian:
         move = (self.features @ v.reshape(len(v), -1)).view(p.shape).mul_(p)
         move.addcmul_(p, move.sum(dim=2, keepdim=True), value=-1.0)
         move *= self.row_weight[:, :, None]
-        product = (self.features.T @ move.view(len(p), -1)).view(v.shape)
+        # (E' X)' rather than X' E: up to four times faster when few columns are left.
+        product = (move.view(len(p), -1).T @ self.features).T.reshape(v.shape)
         return product.addcmul_(self.penalty[:, :, None], v)
 
     def keep(self, mask: Bool[Tensor, " P"]) -> Hessian:

@@ -12,11 +12,11 @@ CHUNK_BYTES = 1 << 26
 def bytes_per_problem(*, num_rows: int, width: int, num_classes: int) -> int:
     """Return what one more problem in the batch costs.
 
-    Float32 probabilities and two temporaries of a Hessian product are ``[n, K]`` (12 n K bytes, plus 4 n K while a
-    converged neighbour is dropped); about nine float64 blocks and six float32 ones are ``[r + 1, K]``.
+    Up to six float32 arrays are ``[n, K]`` (probabilities before and after a step, temporaries of a Hessian product or of
+    the preconditioner); about ten float64 and ten float32 blocks are ``[r + 1, K]``.
     """
     rank = min(num_rows, width) + 1
-    return 16 * num_rows * num_classes + (9 * 8 + 6 * 4) * rank * num_classes + 12 * num_classes**2
+    return 24 * num_rows * num_classes + 120 * rank * num_classes + 40 * num_classes**2
 
 
 def bytes_per_layer(*, num_rows: int, width: int, itemsize: int = 4) -> int:

@@ -98,7 +98,7 @@ class Combination:
     @property
     def label(self) -> str:
         """How the pair is called on the page."""
-        return f"{self.dataset} · {self.backbone}"
+        return f"{self.dataset} × {self.backbone}"
 
     @property
     def num_layers(self) -> int:
@@ -127,4 +127,4 @@ class Failure:
     @property
     def label(self) -> str:
         """How the pair is called on the page."""
-        return f"{self.dataset} · {self.backbone}"
+        return f"{self.dataset} × {self.backbone}"

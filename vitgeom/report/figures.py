@@ -23,8 +23,7 @@ LEVELS: tuple[tuple[str, str, str, Role, str], ...] = (
     ("floor_permutation", "permuted predictions", "permuted", palette.PERMUTATION, "D"),
     ("floor_uniform", "uniform guessing", "guessing", palette.UNIFORM, "^"),
 )
-TICK_FONT = 11
-LONGEST_LABEL = 52
+LONGEST_LABEL = 46
 
 
 def overview(combinations: Sequence[Combination], *, name: str) -> Drawing:
@@ -54,9 +53,7 @@ def overview(combinations: Sequence[Combination], *, name: str) -> Drawing:
                     marker=marker,
                     upright=False,
                 )
-            axes.text(-2, row - 0.24, _shortened(pair.label), va="bottom", fontsize=TICK_FONT).set_in_layout(
-                False
-            )
+            axes.text(-2, row - 0.24, _shortened(pair.label), va="bottom").set_in_layout(False)
             axes.axhline(row - 0.58, color=palette.GRID.light, linewidth=0.8)
         _legend(figure, LEVELS)
         axes.set(xlim=(-2, 102), ylim=(len(combinations) - 0.42, -0.62), yticks=[])
@@ -68,7 +65,6 @@ def overview(combinations: Sequence[Combination], *, name: str) -> Drawing:
         name=name,
         title="What earlier layers know of the last layer's errors, and what luck would give",
         description=f"Share of the last layer's test errors, with 95 % interval. {words}.",
-        width=5.6,
         height=1.3 + 0.82 * len(combinations),
     )
 

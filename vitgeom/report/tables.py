@@ -21,7 +21,7 @@ def accuracies(pairs: Sequence[Combination]) -> Markup:
         pairs: Finished pairs.
     """
     header = (
-        "dataset · backbone",
+        "dataset × backbone",
         "n test",
         "layers",
         "best layer",
@@ -51,7 +51,7 @@ def recoverability(pairs: Sequence[Combination]) -> Markup:
     Args:
         pairs: Finished pairs.
     """
-    header = ("dataset · backbone", "errors of last", "R_any", "refits", "permuted", "guessing", "answer")
+    header = ("dataset × backbone", "errors of last", "R_any", "refits", "permuted", "guessing", "answer")
     rows = [
         (
             pair.label,

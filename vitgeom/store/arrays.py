@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import zarr
 from zarr.codecs import Crc32cCodec
+from zarr.core.buffer import default_buffer_prototype
+from zarr.core.sync import sync
+from zarr.storage import MemoryStore
 
 from vitgeom.errors import CorruptData, StoreError
 from vitgeom.store.byte_store import ByteStore
@@ -15,28 +18,31 @@ from vitgeom.store.layout import FeatureLayout
 from vitgeom.store.schema import SCHEMA_VERSION, ArraySpec
 from vitgeom.store.uri import Root
 
+METADATA = "zarr.json"
 # No compression: features hardly compress, and raw bytes plus checksum are the same under every library version.
 _CODECS = [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]
 
 
-def make_group(root: Root, *, split: str) -> None:
-    """Write the metadata of a split's group; writing it again changes nothing."""
-    zarr.create_group(
-        store=ByteStore(root), overwrite=False, attributes={"split": split, "schema": SCHEMA_VERSION}
-    )
+def group_metadata(*, split: str) -> bytes:
+    """Return the metadata document of a split's group."""
+    store = MemoryStore()
+    zarr.create_group(store=store, attributes={"split": split, "schema": SCHEMA_VERSION})
+    return _document(store, METADATA)
 
 
-def make_array(root: Root, *, spec: ArraySpec, layout: FeatureLayout, rows: int) -> None:
-    """Write an array's metadata; no chunk is touched.
+def array_metadata(*, spec: ArraySpec, layout: FeatureLayout, rows: int) -> bytes:
+    """Return the metadata document of an array.
+
+    Zarr composes it in memory; writing it as one object spares a dozen look-ups on an object store.
 
     Args:
-        root: Of the split's group.
-        spec: What to make.
+        spec: What to describe.
         layout: Shapes and chunks.
         rows: Of the split.
     """
+    store = MemoryStore()
     zarr.create_array(
-        store=ByteStore(root),
+        store=store,
         name=spec.name,
         shape=layout.shape(spec, rows),
         chunks=layout.chunks(spec),
@@ -46,6 +52,13 @@ def make_array(root: Root, *, spec: ArraySpec, layout: FeatureLayout, rows: int)
         dimension_names=list(spec.dims),
         attributes={"unit": spec.unit, "meaning": spec.meaning, "source": spec.source},
     )
+    return _document(store, f"{spec.name}/{METADATA}")
+
+
+def _document(store: MemoryStore, key: str) -> bytes:
+    buffer = sync(store.get(key, prototype=default_buffer_prototype()))
+    assert buffer is not None
+    return buffer.to_bytes()
 
 
 def open_array(root: Root, *, spec: ArraySpec, layout: FeatureLayout, rows: int) -> Any:
@@ -98,6 +111,6 @@ def _differences(array: Any, *, spec: ArraySpec, layout: FeatureLayout, rows: in
 
 def _metadata_message(root: Root, spec: ArraySpec, problem: str) -> str:
     return (
-        f"metadata of array {spec.name!r} at {root.uri}/{spec.name}/zarr.json is damaged: {problem}."
+        f"metadata of array {spec.name!r} at {root.uri}/{spec.name}/{METADATA} is damaged: {problem}."
         " Run `vitgeom repair`, which rewrites it."
     )

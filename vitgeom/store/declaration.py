@@ -10,10 +10,11 @@ from typing import Any
 
 from vitgeom.errors import CorruptData, InvalidInput, StoreError
 from vitgeom.store.address import FeatureAddress, check_path
-from vitgeom.store.arrays import make_array, make_group
+from vitgeom.store.arrays import METADATA, array_metadata, group_metadata
+from vitgeom.store.failures import MissingObject
 from vitgeom.store.fingerprint import canonical_json, fingerprint
 from vitgeom.store.layout import FeatureLayout
-from vitgeom.store.schema import SCHEMA_VERSION
+from vitgeom.store.schema import SCHEMA_VERSION, ArraySpec
 from vitgeom.store.uri import Root
 
 DECLARATION = "address.json"
@@ -68,19 +69,35 @@ def declare(here: Root, declaration: Declaration) -> None:
     text = (json.dumps(value, sort_keys=True, indent=1) + "\n").encode("ascii")
     if not here.write_new(DECLARATION, text):
         _refuse_other(here, value)
-    jobs = [(split, rows) for split, rows in declaration.layout.splits]
+    write_missing_metadata(here, declaration.layout)
+
+
+def write_missing_metadata(here: Root, layout: FeatureLayout) -> None:
+    """Write the metadata of the groups and arrays that have none yet.
+
+    Args:
+        here: The store's own place.
+        layout: Which groups and arrays there must be.
+    """
+
+    def write(split: str, rows: int, spec: ArraySpec | None) -> None:
+        key = f"{split}/{METADATA}" if spec is None else f"{split}/{spec.name}/{METADATA}"
+        if here.get(key) is None:
+            here.write_bytes(
+                key,
+                group_metadata(split=split)
+                if spec is None
+                else array_metadata(spec=spec, layout=layout, rows=rows),
+            )
+
     with ThreadPoolExecutor(_PARALLEL_REQUESTS) as pool:
-        list(pool.map(lambda job: make_missing_metadata(here, declaration.layout, *job), jobs))
-
-
-def make_missing_metadata(here: Root, layout: FeatureLayout, split: str, rows: int) -> None:
-    """Write the metadata of a split's group and arrays where there is none yet."""
-    group = here.join(split)
-    if not group.exists("zarr.json"):
-        make_group(group, split=split)
-    for spec in layout.specs:
-        if not group.exists(f"{spec.name}/zarr.json"):
-            make_array(group, spec=spec, layout=layout, rows=rows)
+        jobs = [
+            pool.submit(write, split, rows, spec)
+            for split, rows in layout.splits
+            for spec in (None, *layout.specs)
+        ]
+        for job in jobs:
+            job.result()
 
 
 def load_declaration(here: Root, *, address_path: str) -> Declaration:
@@ -90,11 +107,12 @@ def load_declaration(here: Root, *, address_path: str) -> Declaration:
         StoreError: There is none, or it was written under another schema version.
         CorruptData: It is damaged.
     """
-    if not here.exists(DECLARATION):
+    try:
+        value = _read(here)
+    except MissingObject as error:
         raise StoreError(
             f"there is no feature store at {here.uri}. Run the extraction first, or check the address."
-        )
-    value = _read(here)
+        ) from error
     try:
         declaration = Declaration(
             description=value["description"], layout=FeatureLayout.from_json(value["layout"])

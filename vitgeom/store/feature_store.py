@@ -157,7 +157,7 @@ class FeatureStore:
             description=self.description,
             markers={split: self._complete(split) for split in self._all_complete()},
         )
-        if self.root.exists(MANIFEST):
+        if self.is_sealed:
             if self.manifest() != manifest:
                 raise CorruptData(
                     f"{self.root.uri} was sealed with other content than its done-markers now say. Run `vitgeom repair`, then seal again."
@@ -166,6 +166,11 @@ class FeatureStore:
         self.root.write_json(MANIFEST, manifest.to_json())
         return manifest
 
+    @property
+    def is_sealed(self) -> bool:
+        """True when there is a manifest, whole or not."""
+        return self.root.get(MANIFEST) is not None
+
     def manifest(self) -> Manifest:
         """Return the manifest of a sealed store.
 
@@ -173,7 +178,7 @@ class FeatureStore:
             IncompleteData: The store is not sealed; missing rows are listed.
             CorruptData: The manifest is damaged.
         """
-        if not self.root.exists(MANIFEST):
+        if not self.is_sealed:
             self._all_complete()
             raise IncompleteData(
                 f"{self.root.uri} is complete but not sealed. Call seal(), or run the same command again."

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from vitgeom.errors import CorruptData
+from vitgeom.store.arrays import METADATA
 from vitgeom.store.chunk_reading import ChunkPlace, read_chunk
 from vitgeom.store.commit import Marker
-from vitgeom.store.declaration import make_missing_metadata
+from vitgeom.store.declaration import write_missing_metadata
 from vitgeom.store.feature_store import FeatureStore
 from vitgeom.store.manifest import MANIFEST, Manifest
 from vitgeom.store.schema import ArraySpec
@@ -74,8 +75,7 @@ def repair(store: FeatureStore) -> list[Damage]:
     metadata = _damaged_metadata(store)
     for damage in metadata:
         store.root.remove(damage.chunk)
-    for split, rows in store.layout.splits:
-        make_missing_metadata(store.root, store.layout, split, rows)
+    write_missing_metadata(store.root, store.layout)
     found = [*metadata, *verify(store)]
     if len(found) > len(metadata):
         store.root.remove(MANIFEST)
@@ -92,20 +92,20 @@ def repair(store: FeatureStore) -> list[Damage]:
 def _damaged_metadata(store: FeatureStore) -> list[Damage]:
     found = []
     for split, rows in store.layout.splits:
-        if not store.root.exists(f"{split}/zarr.json"):
+        if store.root.get(f"{split}/{METADATA}") is None:
             found.append(
-                Damage(None, f"{split}/zarr.json", split, 0, rows, "the metadata of the group is missing.")
+                Damage(None, f"{split}/{METADATA}", split, 0, rows, "the metadata of the group is missing.")
             )
         for spec in store.layout.specs:
             try:
                 store.array(split, spec)
             except CorruptData as error:
-                found.append(Damage(spec.name, f"{split}/{spec.name}/zarr.json", split, 0, rows, str(error)))
+                found.append(Damage(spec.name, f"{split}/{spec.name}/{METADATA}", split, 0, rows, str(error)))
     return found
 
 
 def _damaged_markers(store: FeatureStore) -> list[Damage]:
-    sealed = store.root.exists(MANIFEST)
+    sealed = store.is_sealed
     found = []
     for split, start, stop in store.missing():
         problem = ""
@@ -120,7 +120,7 @@ def _damaged_markers(store: FeatureStore) -> list[Damage]:
 
 
 def _damaged_manifest(store: FeatureStore) -> list[Damage]:
-    if not store.root.exists(MANIFEST):
+    if not store.is_sealed:
         return []
     try:
         sealed = store.manifest()

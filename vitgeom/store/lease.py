@@ -67,7 +67,7 @@ class Lease:
                 self._lost = f"no sign of life reached the store for more than {self._claim.ttl:g} s"
                 return
             try:
-                if not self._root.exists(self._name):
+                if self._root.get(self._name) is None:
                     self._lost = "another process removed it"
                     return
                 renewed = self._claim.renewed()

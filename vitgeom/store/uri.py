@@ -148,14 +148,14 @@ class Root:
         Raises:
             StoreError: As for :meth:`write_bytes`.
         """
-        if self.exists(rel):
+        if self.get(rel) is not None:
             return False
         with self._explained(rel, "write"):
             try:
                 self._objects.put(self._key(rel), data, exclusive=True)
             except FileExistsError:
                 # Another writer was first; a file where a folder is needed looks the same and is no success.
-                if self._objects.exists(self._key(rel)):
+                if self._objects.get(self._key(rel)) is not None:
                     return False
                 raise
         return True

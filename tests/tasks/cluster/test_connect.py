@@ -12,7 +12,9 @@ from tests.support.toy_tasks import ToyRequest, run_toy
 from vitgeom.errors import InvalidInput
 
 
-@pytest.mark.parametrize("address", ["auto", "", "ray://head:10001", "head", "head:", "http://head:8265", "local:"])
+@pytest.mark.parametrize(
+    "address", ["auto", "", "ray://head:10001", "head", "head:", "http://head:8265", "local:"]
+)
 def test_an_address_that_is_not_exact_is_refused(address: str) -> None:
     with pytest.raises(InvalidInput, match="address must be 'local' or 'host:port'"):
         check_address(address, num_cpus=None)
@@ -40,7 +42,9 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest
     return monkeypatch
 
 
-def test_a_private_ray_gets_a_token_of_its_own_that_is_not_on_disk(clean_environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_private_ray_gets_a_token_of_its_own_that_is_not_on_disk(
+    clean_environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     _prepare_environment(private=True)
     assert os.environ["RAY_AUTH_MODE"] == "token"
     assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
@@ -75,7 +79,9 @@ def test_the_folder_is_short_and_ours_alone(monkeypatch: pytest.MonkeyPatch, tmp
         folder.rmdir()
 
 
-def test_a_worker_switches_telemetry_off_before_it_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_worker_switches_telemetry_off_before_it_works(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("DO_NOT_TRACK", "0")
     assert run_unit(run_toy, ToyRequest(folder=str(tmp_path), number=3)).digest == "9"
     assert os.environ["DO_NOT_TRACK"] == "true"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +29,9 @@ class TestRayEngine(EngineContract):
         return shared_engine
 
 
-def test_units_run_in_other_processes_and_no_more_than_asked_at_a_time(shared_engine: RayEngine, tmp_path: Path) -> None:
+def test_units_run_in_other_processes_and_no_more_than_asked_at_a_time(
+    shared_engine: RayEngine, tmp_path: Path
+) -> None:
     shared_engine.map("toy", toys(tmp_path, 6, seconds=0.1))
     lines = [line for number in range(6) for line in tries(tmp_path, number)]
     pids = {line.split()[0] for line in lines}
@@ -39,7 +40,10 @@ def test_units_run_in_other_processes_and_no_more_than_asked_at_a_time(shared_en
 
 
 def test_a_unit_that_fits_no_machine_is_refused_at_once(shared_engine: RayEngine, tmp_path: Path) -> None:
-    with pytest.raises(ResourceShortage, match=r"task toy: one unit asks for 1 CPU, 1 GPU, 0.0 GiB memory; available on 1 machine: 2 CPU, 0 GPU"):
+    with pytest.raises(
+        ResourceShortage,
+        match=r"task toy: one unit asks for 1 CPU, 1 GPU, 0.0 GiB memory; available on 1 machine: 2 CPU, 0 GPU",
+    ):
         shared_engine.map("toy", toys(tmp_path, 1, gpus=1.0))
     with pytest.raises(ResourceShortage, match=r"10240.0 GiB memory; available"):
         shared_engine.map("toy", toys(tmp_path, 1, memory_bytes=10 * 2**40))

@@ -132,7 +132,9 @@ def test_a_growing_cluster_is_waited_for(tmp_path: Path, monkeypatch: pytest.Mon
         fly(cluster, toys(tmp_path, 2), wait_for_resources=0.05)
 
 
-def test_a_cluster_that_shrinks_below_the_unit_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_shrinks_below_the_unit_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(flight, "RECHECK_SECONDS", 0.0)
     cluster = ListCluster()
     cluster.lands, cluster.while_waiting = False, cluster.machines.clear

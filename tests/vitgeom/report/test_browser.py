@@ -33,7 +33,7 @@ def test_nothing_overflows_is_clipped_or_overlaps(page: str, width: int) -> None
     assert seen["overlaps"] == []
     assert seen["resources"] == 0
     # the height of a line of text, about 1.15 font sizes
-    assert min(seen["texts"]) >= 10
+    assert min(seen["texts"]) >= 10.9
 
 
 def test_page_follows_the_scheme_of_the_reader(page: str) -> None:

@@ -18,8 +18,8 @@ def test_layers_are_counted_from_one() -> None:
 
 
 def test_labels_name_both_sides() -> None:
-    assert combination().label == "digits · nano_supervised"
-    assert Failure("a", "b", "c").label == "a · b"
+    assert combination().label == "digits × nano_supervised"
+    assert Failure("a", "b", "c").label == "a × b"
 
 
 def test_interval_from_high_to_low_is_refused() -> None:
@@ -34,7 +34,7 @@ def test_interval_of_nan_is_refused() -> None:
 
 @pytest.mark.parametrize("best_layer", [0, 6])
 def test_best_layer_outside_is_refused(best_layer: int) -> None:
-    with pytest.raises(InvalidInput, match=r"best_layer of digits · nano_supervised must be 1\.\.5"):
+    with pytest.raises(InvalidInput, match=r"best_layer of digits × nano_supervised must be 1\.\.5"):
         dataclasses.replace(combination(), best_layer=best_layer)
 
 

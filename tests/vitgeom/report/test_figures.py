@@ -71,7 +71,7 @@ def test_each_font_is_readable_on_a_phone() -> None:
         sizes = [float(size) for size in re.findall(r"font(?:-size)?: (\d+(?:\.\d+)?)px", drawing.body)]
         assert sizes
         # 340 CSS pixels are left for a figure on a narrow phone
-        assert min(sizes) * 340 / width >= 9.2
+        assert min(sizes) * 340 / width >= 10.5
 
 
 def test_only_probes_that_did_not_converge_are_crossed_out() -> None:

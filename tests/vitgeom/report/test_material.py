@@ -13,5 +13,5 @@ def test_nothing_to_report_is_refused() -> None:
 
 
 def test_a_pair_reported_twice_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="got twice: digits · nano_supervised"):
+    with pytest.raises(InvalidInput, match="got twice: digits × nano_supervised"):
         material(combination(), failed=[Failure("digits", "nano_supervised", "why")])

@@ -68,8 +68,8 @@ def test_names_are_shown_as_text() -> None:
 @pytest.mark.parametrize(
     ("shown", "sentence"),
     [
-        (material(combination()), "For digits · nano_supervised: yes, beyond chance."),
-        (material(one_layer()), "For scenes · single: one layer only."),
+        (material(combination()), "For digits × nano_supervised: yes, beyond chance."),
+        (material(one_layer()), "For scenes × single: one layer only."),
         (
             material(combination(), not_beyond_chance(), failed=[FAILED]),
             "In 1 of 2 pairs of dataset and backbone an earlier layer knows what the last one gets wrong, beyond chance and beyond "
@@ -93,7 +93,7 @@ def test_captions_say_n_units_and_interval() -> None:
 
 
 def test_probes_that_did_not_converge_are_named() -> None:
-    assert "never chosen as best): scenes · nano_selfsup: layer 1." in text(
+    assert "never chosen as best): scenes × nano_selfsup: layer 1." in text(
         page(material(not_beyond_chance()))
     )
     assert "All probes converged." in text(shown_page("one"))

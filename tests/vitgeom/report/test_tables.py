@@ -16,7 +16,7 @@ def test_accuracy_table_has_one_cell_per_column() -> None:
     head, *rows = cells(tables.accuracies([combination(), one_layer()]))
     assert [len(row) for row in rows] == [len(head)] * 2
     assert rows[0][:6] == [
-        "digits · nano_supervised",
+        "digits × nano_supervised",
         "360",
         "5",
         "4",

@@ -7,6 +7,7 @@ import pytest
 from tests.contracts.places import PlaceContract
 from tests.support.s3_server import S3Server
 from vitgeom.errors import InvalidInput, UnknownName
+from vitgeom.store.remote_objects import RemoteObjects
 from vitgeom.store.uri import Root, as_root
 
 
@@ -80,14 +81,15 @@ def test_an_unknown_scheme_suggests_the_nearest() -> None:
 @pytest.mark.parametrize("value", ["soon", "0", "-3", "inf"])
 def test_a_deadline_must_be_a_positive_number(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("VITGEOM_STORE_DEADLINE", value)
-    with pytest.raises(InvalidInput, match="must be a (positive )?number of seconds"):
+    with pytest.raises(InvalidInput, match=r"must be a (positive )?number of seconds"):
         Root("memory://x/y")
 
 
 def test_the_deadline_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VITGEOM_STORE_DEADLINE", "7.5")
-    assert Root("memory://x/y").objects.deadline == 7.5
-    assert Root("memory://x/y", deadline=3).objects.deadline == 3
+    for root, seconds in ((Root("memory://x/y"), 7.5), (Root("memory://x/y", deadline=3.0), 3.0)):
+        assert isinstance(root.objects, RemoteObjects)
+        assert root.objects.deadline == seconds
 
 
 @pytest.mark.services

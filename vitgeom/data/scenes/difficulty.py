@@ -76,7 +76,7 @@ class Difficulty:
             UnknownName: There is no such field.
             InvalidInput: A value is no number, or makes no scene.
         """
-        known = {field.name: field.default for field in fields(cls)}
+        known: dict[str, int | float] = {field.name: getattr(cls, field.name) for field in fields(cls)}
         checked: dict[str, Any] = {}
         for name, value in ranges.items():
             if name not in known:

@@ -44,7 +44,7 @@ def test_pose_is_a_rotation_about_the_given_position():
 
 def test_without_roll_the_world_stands_upright_in_the_image():
     camera = _camera(roll=0.0)
-    higher = camera.project(np.stack([AIM, AIM + [0, 0, 0.5]], axis=1))
+    higher = camera.project(np.stack([AIM, AIM + np.array([0, 0, 0.5])], axis=1))
     assert higher[0, 1] == pytest.approx(higher[0, 0], abs=1e-9)
     assert higher[1, 1] < higher[1, 0] - 1  # rows count downwards
 

@@ -1,0 +1,77 @@
+"""What a cell would cost: how much of it is stored already. Nothing is computed, and the store is not touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flows.cell import Cell
+from flows.extract import settings_from
+from flows.probe import request_from
+from flows.study import Resolved
+from tasks import fit_probes
+from tasks.plan_extraction import plan
+from vitgeom.errors import StoreError
+from vitgeom.store.features import FeatureStore, open_features
+from vitgeom.store.manifest import MANIFEST, Manifest
+from vitgeom.store.uri import Root
+
+SCRATCH = "memory://vitgeom-forecast"
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What is there of one cell, and what is missing."""
+
+    cell: Cell
+    ranges: int
+    ranges_missing: int
+    images_missing: int
+    probes_stored: bool
+
+    def line(self) -> str:
+        """Return what a reader wants to know, in one line."""
+        if self.ranges_missing:
+            features = f"{self.ranges - self.ranges_missing} of {self.ranges} ranges stored, {self.images_missing} images to compute"
+        else:
+            features = f"all {self.ranges} ranges stored"
+        return f"{self.cell.name}: features {features}; probes {'stored' if self.probes_stored else 'to fit'}"
+
+
+def forecast(cell: Cell, wanted: Resolved) -> Forecast:
+    """Compare what a cell needs with what the store holds.
+
+    Raises:
+        InvalidInput: The cell cannot be computed at all.
+        StoreError: The store cannot be read.
+    """
+    # Planning makes an empty store at the address; a scratch one in memory leaves the real one alone.
+    work = plan(cell.dataset_ref, cell.backbone_ref, store=SCRATCH, settings=settings_from(wanted.params.extract))
+    stored = _stored(Root(wanted.store), work.address)
+    missing = (
+        [(request.start, request.stop) for request in work.requests]
+        if stored is None
+        else [(start, stop) for _, start, stop in stored.missing()]
+    )
+    return Forecast(
+        cell=cell,
+        ranges=work.total_ranges if stored is None else sum(len(stored.ranges(split)) for split in stored.splits),
+        ranges_missing=len(missing),
+        images_missing=sum(stop - start for start, stop in missing),
+        probes_stored=stored is not None and _has_probes(stored, wanted),
+    )
+
+
+def _stored(root: Root, address: str) -> FeatureStore | None:
+    try:
+        return open_features(root, address)
+    except StoreError:
+        if root.list(address):
+            raise
+        return None
+
+
+def _has_probes(stored: FeatureStore, wanted: Resolved) -> bool:
+    if not stored.root.exists(MANIFEST):
+        return False
+    manifest = Manifest.from_json(stored.root.read_json(MANIFEST))
+    return fit_probes.stored(request_from(manifest, wanted)) is not None

@@ -1,0 +1,85 @@
+"""The whole study, in the order a reader expects: features, probes, report, and a record of it all.
+
+A cell that fails is reported and left out of the steps that follow; the others go on, and the run ends with an error that names it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prefect import flow
+
+from flows import artifacts, console
+from flows.engine_scope import engine_for
+from flows.extract import extract
+from flows.image_folder import study_of_folder
+from flows.orchestration import call
+from flows.outcome import Outcome, PartsFailed
+from flows.probe import probe
+from flows.record import record
+from flows.report import report
+from flows.run_file import RunFile
+from flows.study import Resolved, Study
+
+
+@flow(name="full-benchmark", flow_run_name="full-benchmark", persist_result=False)
+def full_benchmark(
+    profile: str | None = None,
+    datasets: list[Any] | None = None,
+    backbones: list[Any] | None = None,
+    data: str | None = None,
+    store: str | None = None,
+    out: str | None = None,
+    overrides: list[str] | None = None,
+    params_file: str = "params.yaml",
+) -> dict[str, Any]:
+    """Run the study of one profile; what is stored already is not computed again.
+
+    Args:
+        profile: Name in the parameter file; its default profile when None.
+        datasets: Only these, by name, or as ``{"name": ..., "options": {...}}``.
+        backbones: Likewise.
+        data: Folder with images of one's own, one folder per class, in place of ``datasets``.
+        store: URI of the feature store.
+        out: Folder for results.
+        overrides: ``key=value`` below the profile.
+        params_file: The parameter file.
+
+    Returns:
+        Small JSON: the report, the cells with their figures, where it is recorded.
+
+    Raises:
+        PartsFailed: Some cells failed; the others are in the report.
+        InvalidInput: The study cannot be understood; nothing was computed.
+    """
+    study = Study.model_validate(
+        {
+            "profile": profile,
+            "datasets": datasets,
+            "backbones": backbones,
+            "store": store,
+            "out": out,
+            "overrides": overrides or [],
+            "params_file": params_file,
+        }
+    )
+    if data is not None:
+        study = study_of_folder(study, data)
+    wanted = study.resolve()
+    run_file = RunFile.begin(wanted)
+    with engine_for(wanted.params.engine):
+        extracted = _attempt(extract, study)
+        failed = _problems(extracted)
+        probed = _attempt(probe, study, left_out=list(failed))
+    failed |= _problems(probed)
+    page = call(report, study, failed=failed)
+    recorded = record(wanted, failed=failed, page=page)
+    run_file.end(extracted, probed, page=page, recorded=recorded)
+    summary = _summary(wanted, failed)
+    artifacts.publish(summary, page=page)
+    for line in summary.lines():
+        console.say(line)
+    console.say(f"report: {page.uri}")
+    if failed:
+        raise PartsFailed("benchmark", _final(wanted, failed, extracted, probed))
+    return summary.to_json()

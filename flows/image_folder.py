@@ -1,0 +1,44 @@
+"""A study of the user's own images: index the folder once, say what cannot be used, and take it as the only dataset."""
+
+from __future__ import annotations
+
+from flows import console
+from flows.params import Named
+from flows.study import Study, store_uri
+from tasks import index_dataset
+from tasks.index_dataset import IndexRequest
+from vitgeom.data import DatasetRef
+
+SHOWN = 5
+
+
+def study_of_folder(study: Study, folder: str) -> Study:
+    """Return the same study over the images of a folder, with its results in a folder of their own.
+
+    Args:
+        study: What is asked for otherwise; its datasets are replaced.
+        folder: One sub-folder per class, with or without train, val and test.
+
+    Raises:
+        InvalidInput: The folder is missing or holds no usable images.
+    """
+    receipt = index_dataset.run(IndexRequest(store=store_uri(study.store), root=folder))
+    ref = DatasetRef.from_json(receipt.detail["dataset"])
+    console.say(
+        f"{folder}: {receipt.rows} images of {len(receipt.detail['classes'])} classes"
+        f"{' (indexed before)' if receipt.cached else ''}; {'; '.join(receipt.detail['notes'])}"
+    )
+    _say_what_was_left_out(receipt.detail["quarantine"], receipt.detail["skipped"])
+    chosen = Named(name=ref.name, options=dict(ref.options))
+    return study.model_copy(update={"datasets": (chosen,), "out": study.out or f"results/{ref.slug}"})
+
+
+def _say_what_was_left_out(quarantine: list[list[str]], skipped: dict[str, int]) -> None:
+    for kind, count in skipped.items():
+        console.say(f"  skipped {count}: {kind}")
+    if quarantine:
+        console.warn(f"{len(quarantine)} files cannot be used and are left out; the report lists them all")
+    for path, reason in quarantine[:SHOWN]:
+        console.say(f"  {path}: {reason}")
+    if len(quarantine) > SHOWN:
+        console.say(f"  ... and {len(quarantine) - SHOWN} more")

@@ -1,0 +1,83 @@
+"""The files of one fitted feature store: where they lie, how they are written, when they count as done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tasks.request import ProbeRequest
+from vitgeom.errors import CorruptData
+from vitgeom.probes import L2_GRID
+from vitgeom.store.fingerprint import fingerprint
+from vitgeom.store.uri import Root
+
+RESULT_VERSION = 1
+"""Part of every address: raise it when the meaning or the layout of the files changes."""
+
+FILES = ("predictions.safetensors", "probes.json", "probes.safetensors", "recoverability.json")
+DONE = "done.json"
+
+
+def results_path(request: ProbeRequest) -> str:
+    """Return the place below the store's root: ``probes/<data set>/<backbone>/<fingerprint>``.
+
+    Args:
+        request: Where the store is and how many threads compute does not matter.
+    """
+    _, dataset, backbone, _ = request.address.split("/")
+    fields = request.model_dump(mode="json", exclude={"store", "address", "threads"})
+    content = {**fields, "l2": list(strengths(request)), "version": RESULT_VERSION}
+    return f"probes/{dataset}/{backbone}/{fingerprint(content)[:16]}"
+
+
+def strengths(request: ProbeRequest) -> tuple[float, ...]:
+    """Return the L2 strengths to try: those of the request, or the library's own grid."""
+    return request.l2 or L2_GRID
+
+
+def json_bytes(value: Mapping[str, Any]) -> bytes:
+    """Return a mapping as JSON with sorted keys: equal values, equal bytes."""
+    return (json.dumps(value, sort_keys=True, indent=1, allow_nan=False) + "\n").encode("ascii")
+
+
+def write_results(target: Root, files: Mapping[str, bytes], *, rows: int, seconds: float, detail: dict[str, Any]) -> dict[str, Any]:
+    """Write all files, then the record that makes them count.
+
+    Args:
+        target: From ``results_path``.
+        files: Exactly ``FILES``.
+        rows: Samples that they cover.
+        seconds: What computing them took; only the record holds it.
+        detail: Headline figures for the receipt.
+
+    Returns:
+        The record.
+    """
+    assert sorted(files) == sorted(FILES), f"results are {FILES}, got {sorted(files)}"
+    for name, data in files.items():
+        target.write_bytes(name, data)
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
+    record = {"digest": fingerprint(digests), "files": digests, "rows": rows, "seconds": seconds, "detail": detail}
+    target.write_json(DONE, record)
+    return record
+
+
+def finished_results(target: Root) -> dict[str, Any] | None:
+    """Return the record of results that are there and whole, else None: they are then computed again.
+
+    Args:
+        target: From ``results_path``.
+    """
+    if not target.exists(DONE):
+        return None
+    try:
+        record: dict[str, Any] = target.read_json(DONE)
+    except CorruptData:
+        return None
+    for name in FILES:
+        data = target.get(name)
+        if data is None or hashlib.sha256(data).hexdigest() != record["files"][name]:
+            return None
+    return record

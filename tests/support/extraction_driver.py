@@ -1,0 +1,46 @@
+"""A driver process for fault tests: extracts the small data set with units that take their time.
+
+``python -m tests.support.extraction_driver STORE serial|ray PAUSE``; prints ``ready``, then the sealed digest.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from tasks.catalogue import CATALOGUE
+from tasks.engine import open_engine
+from tasks.extract_dataset import extract
+from tasks.extract_features import run
+from tasks.receipt import Receipt
+from tasks.request import ExtractRequest
+from tasks.task_spec import TaskSpec
+from tests.support.small_extraction import BACKBONE, noise, settings
+
+
+def slow_run(request: ExtractRequest) -> Receipt:
+    """Leave the process id beside the store, wait, then do the work."""
+    folder = Path(os.environ["VITGEOM_TEST_PIDS"])
+    (folder / str(os.getpid())).touch()
+    time.sleep(float(os.environ["VITGEOM_TEST_PAUSE"]))
+    return run(request)
+
+
+def slow_catalogue() -> dict[str, TaskSpec]:
+    spec = CATALOGUE["extract_features"]
+    slow = TaskSpec(spec.name, slow_run, spec.cpus, spec.gpus, spec.memory, spec.shrink)
+    return {**CATALOGUE, spec.name: slow}
+
+
+def main(store: str, kind: str) -> None:
+    options = {"num_cpus": 2, "max_in_flight": 2} if kind == "ray" else {}
+    with open_engine(kind, catalogue=slow_catalogue(), **options) as engine:  # type: ignore[arg-type]
+        print("ready", flush=True)
+        sealed = extract(noise(), BACKBONE, store=store, settings=settings(), engine=engine)
+        print(sealed.digest, sealed.detail["computed_ranges"], flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

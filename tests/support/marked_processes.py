@@ -1,0 +1,92 @@
+"""A driver process and everything that it starts, found again by a mark in their environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.support.ray_engine import ROOT
+
+
+class Driver:
+    """One ``tests.support.extraction_driver`` process."""
+
+    def __init__(self, store: Path, *, kind: str, pause: float, scratch: Path) -> None:
+        self.mark = f"VITGEOM_TEST_MARK={uuid.uuid4().hex}"
+        self.pids_folder = scratch / f"pids-{self.mark[-8:]}"
+        self.pids_folder.mkdir()
+        self._store = store
+        name, value = self.mark.split("=")
+        environment = {
+            **os.environ,
+            name: value,
+            "PYTHONPATH": str(ROOT),
+            "VITGEOM_TEST_PIDS": str(self.pids_folder),
+            "VITGEOM_TEST_PAUSE": str(pause),
+            "OMP_NUM_THREADS": "1",
+            "TMPDIR": "/tmp",
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.extraction_driver", str(store), kind],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=scratch,
+        )
+
+    def wait_ready(self) -> None:
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline().strip() == "ready", self.process.stderr and self.process.stderr.read()
+
+    def wait_for_ranges(self, count: int) -> None:
+        """Wait until the store holds so many finished ranges and work is still going on."""
+        self._until(lambda: len(list(self._store.rglob("done/*/*.json"))) >= count, seconds=120)
+
+    def wait_for_workers(self) -> list[int]:
+        """Wait until a unit has started and return the processes that compute."""
+        self._until(lambda: any(self.pids_folder.iterdir()), seconds=120)
+        return [int(path.name) for path in self.pids_folder.iterdir()]
+
+    def finish(self) -> tuple[str, int]:
+        """Return the digest and the number of ranges that this driver computed."""
+        output, errors = self.process.communicate(timeout=240)
+        assert self.process.returncode == 0, errors
+        digest, computed = output.split()[-2:]
+        return digest, int(computed)
+
+    def remaining(self) -> list[str]:
+        """Command lines of all living processes that carry the mark."""
+        found = []
+        for folder in Path("/proc").iterdir():
+            try:
+                if folder.name.isdigit() and self.mark.encode() in (folder / "environ").read_bytes():
+                    found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()[:120])
+            except (OSError, ProcessLookupError):
+                continue
+        return found
+
+    def assert_all_gone(self, *, seconds: float) -> None:
+        """Wait until no marked process is alive."""
+        end = time.monotonic() + seconds
+        while self.remaining() and time.monotonic() < end:
+            time.sleep(0.1)
+        assert self.remaining() == []
+
+    def kill(self) -> None:
+        """End the driver; its own processes end with it."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def _until(self, condition: Callable[[], bool], *, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while not condition():
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < end, f"waited {seconds} s in vain"
+            time.sleep(0.05)

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vitgeom.data.dataset import ImageDataset, Split
+from vitgeom.errors import InvalidInput
+
+
+def _split(labels: list[int], *, groups: int | None = None, dtype: type = np.int64) -> Split:
+    count = len(labels)
+    return Split(
+        sample_ids=[f"s{row}" for row in range(count)],
+        labels=np.array(labels, dtype=dtype),
+        groups=np.full(count if groups is None else groups, -1, dtype=np.int64),
+        read=lambda row: Image.new("RGB", (4, 4)),
+    )
+
+
+def _dataset(classes: tuple[str, ...] = ("a", "b"), **splits: Split) -> ImageDataset:
+    return ImageDataset(
+        "toy", "0", classes, {**dict.fromkeys(("train", "val", "test"), _split([0, 1])), **splits}, (), "toy"
+    )
+
+
+def test_chance_is_the_accuracy_of_the_most_frequent_train_class():
+    data = _dataset(("a", "b", "c"), train=_split([1, 1, 0, 2]), test=_split([1, 0, 0, 0, 1]))
+    assert data.chance == pytest.approx(2 / 5)
+    assert _dataset().chance == pytest.approx(0.5)
+
+
+def test_length_is_the_number_of_rows():
+    assert len(_split([0, 1, 1])) == 3
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: _split([0, 1], groups=1), "one sample id, label and group per row"),
+        (lambda: _split([0, 1], dtype=np.int32), "labels must be an int64 vector, got int32"),
+        (lambda: _dataset(("a",)), "has 1 class; a probe needs at least 2"),
+        (lambda: _dataset(val=_split([])), "split 'val' of dataset 'toy' has no images"),
+        (lambda: _dataset(test=_split([0, 2])), "labels of split 'test' span 0..2, but there are 2 classes"),
+        (lambda: _dataset(more=_split([0])), "needs the splits train, val, test, got train, val, test, more"),
+    ],
+)
+def test_what_is_no_dataset_is_refused(make, message):
+    with pytest.raises(InvalidInput, match=message):
+        make()

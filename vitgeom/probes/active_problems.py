@@ -1,0 +1,104 @@
+"""The problems that are still being solved: where each stands and what is known there, in float64.
+
+n = rows, q = basis directions + 1, P = problems, K = classes.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float32, Float64, Int64
+from torch import Tensor
+
+from vitgeom.probes.conjugate_gradient import dot_of, norm_of
+from vitgeom.probes.hessian import Hessian
+from vitgeom.probes.objective import Evaluation, SoftmaxObjective
+
+SMALLEST_SCALE = 1e-8
+"""Floor of the gradient norm at zero weights: below it there is nothing to learn and rounding would decide."""
+
+SUFFICIENT_DECREASE = 1e-4
+MAX_HALVINGS = 30
+
+
+class ActiveProblems:
+    """A shrinking batch of problems; value, gradient and probabilities always belong to the present point.
+
+    Attributes:
+        coef: Present weights in the basis, last row the bias ``[q, P, K]``.
+        now: Objective, gradient and probabilities there.
+    """
+
+    def __init__(
+        self, objective: SoftmaxObjective, *, l2: Float64[Tensor, " P"], problems: Int64[Tensor, " P"]
+    ) -> None:
+        """Start all problems at zero, where the gradient gives each its scale.
+
+        Args:
+            objective: Data and float64 evaluation.
+            l2: Penalties.
+            problems: Which columns of the objective's row weights they use.
+        """
+        self._objective, self._l2, self._problems = objective, l2, problems
+        shape = (len(objective.basis.variances) + 1, len(problems), objective.num_classes)
+        self.coef = torch.zeros(shape, dtype=torch.float64, device=objective.x.device)
+        self.now = objective.evaluate(self.coef, l2=l2, problems=problems)
+        self._scale = norm_of(self.now.gradient).clamp(min=SMALLEST_SCALE)
+
+    @property
+    def grad_norm(self) -> Float64[Tensor, " P"]:
+        """Gradient norm of each problem, relative to the one at zero."""
+        return norm_of(self.now.gradient) / self._scale
+
+    def keep(self, mask: Bool[Tensor, " P"]) -> None:
+        """Drop the problems outside the mask."""
+        self.coef, self._l2 = self.coef[:, mask], self._l2[mask]
+        self._problems, self._scale = self._problems[mask], self._scale[mask]
+        now = self.now
+        self.now = Evaluation(now.value[mask], now.gradient[:, mask], now.probability[:, mask])
+
+    def hessian(self, features: Float32[Tensor, "n q"]) -> Hessian:
+        """Return the Hessians at the present points.
+
+        Args:
+            features: float32 features in the basis, last column ones.
+        """
+        penalty = self._l2.float().expand(features.shape[1], -1).clone()
+        penalty[-1] = 0.0
+        weight = (self._objective.weight_of(self._problems) / len(features)).float()
+        return Hessian(features, self.now.probability, weight, penalty)
+
+    def line_search(self, step: Float64[Tensor, "q P K"]) -> Bool[Tensor, " P"]:
+        """Move along the step, halved until the objective falls enough (Armijo 1966).
+
+        Args:
+            step: A descent direction per problem.
+
+        Returns:
+            Which problems moved; one that cannot get lower within rounding stays where it was.
+        """
+        start, value, slope = self.coef, self.now.value, dot_of(self.now.gradient, step)
+        length = torch.ones_like(slope)
+        short = torch.ones_like(slope, dtype=torch.bool)
+        for _ in range(MAX_HALVINGS):
+            self._move(short, start[:, short] + length[short][:, None] * step[:, short])
+            allowed = value + SUFFICIENT_DECREASE * length * slope + 1e-14 * value.abs()
+            # An overflow gives NaN, which compares as false: not low enough.
+            short = ~(self.now.value <= allowed)
+            if not bool(short.any()):
+                return ~short
+            length = torch.where(short, 0.5 * length, length)
+        self._move(short, start[:, short])
+        return ~short
+
+    def _move(self, mask: Bool[Tensor, " P"], coef: Float64[Tensor, "q M K"]) -> None:
+        """Put the problems of the mask at new points."""
+        there = self._objective.evaluate(coef, l2=self._l2[mask], problems=self._problems[mask])
+        if bool(mask.all()):
+            self.coef, self.now = coef, there
+            return
+        self.coef, now = self.coef.clone(), self.now
+        self.coef[:, mask] = coef
+        value, gradient = now.value.clone(), now.gradient.clone()
+        value[mask], gradient[:, mask] = there.value, there.gradient
+        now.probability[:, mask] = there.probability
+        self.now = Evaluation(value, gradient, now.probability)

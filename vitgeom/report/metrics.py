@@ -1,0 +1,90 @@
+"""The results for machines: one flat row per layer, and one summary per pair."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Any
+
+from vitgeom.report.combination import Combination, Interval
+from vitgeom.report.material import Material
+from vitgeom.report.verdict import answer
+
+COLUMNS = (
+    "dataset", "backbone", "layer", "num_layers", "is_best", "n_test", "errors_of_last", "test_accuracy", "test_accuracy_low",
+    "test_accuracy_high", "recoverability", "recoverability_low", "recoverability_high", "val_accuracy", "val_loss", "l2", "grad_norm",
+    "converged",
+)  # fmt: skip
+
+
+def metrics_csv(pairs: Iterable[Combination]) -> str:
+    """Return one row per layer of every pair, under a header; what does not exist is an empty cell.
+
+    Shares are in 0..1, the loss is in nats, intervals are 95 %.
+
+    Args:
+        pairs: Finished pairs.
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for pair in pairs:
+        writer.writerows(_rows(pair))
+    return stream.getvalue()
+
+
+def _rows(pair: Combination) -> list[list[Any]]:
+    return [
+        [
+            pair.dataset, pair.backbone, layer.layer, pair.num_layers, int(layer.layer == pair.best_layer), pair.num_test, pair.errors,
+            *_cells(layer.accuracy), *_cells(layer.recoverability), layer.val_accuracy, layer.val_loss, layer.l2, layer.grad_norm,
+            int(layer.converged),
+        ]
+        for layer in pair.layers
+    ]  # fmt: skip
+
+
+def _cells(span: Interval | None) -> tuple[float | str, ...]:
+    return ("", "", "") if span is None else (span.value, span.low, span.high)
+
+
+def summary(material: Material) -> dict[str, Any]:
+    """Return the answers and their numbers as plain JSON; what does not exist is null.
+
+    Args:
+        material: What the report shows.
+    """
+    return {
+        "profile": material.profile,
+        "title": material.title,
+        "finished": [_summary(pair) for pair in material.finished],
+        "failed": [
+            {"dataset": failure.dataset, "backbone": failure.backbone, "reason": failure.reason}
+            for failure in material.failed
+        ],
+    }
+
+
+def _summary(pair: Combination) -> dict[str, Any]:
+    spans = ("r_any", "floor_uniform", "floor_permutation", "refit_control", "oracle", "gain")
+    return {
+        "dataset": pair.dataset,
+        "backbone": pair.backbone,
+        "answer": answer(pair).value,
+        "num_test": pair.num_test,
+        "num_classes": pair.num_classes,
+        "num_layers": pair.num_layers,
+        "best_layer": pair.best_layer,
+        "errors": pair.errors,
+        "best_accuracy": _interval(pair.best.accuracy),
+        "last_accuracy": _interval(pair.layers[-1].accuracy),
+        "gap": pair.gap,
+        "unconverged_layers": [layer.layer for layer in pair.layers if not layer.converged],
+        "features_digest": pair.manifest_digest,
+        **{name: _interval(getattr(pair, name)) for name in spans},
+    }
+
+
+def _interval(span: Interval | None) -> dict[str, float] | None:
+    return None if span is None else {"value": span.value, "low": span.low, "high": span.high}
