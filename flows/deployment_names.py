@@ -15,7 +15,11 @@ from typing import Any
 
 from pluggy import HookimplMarker
 
-MODULE, CLIENT, METHOD = "prefect.client.orchestration._deployments.client", "DeploymentAsyncClient", "read_deployment_by_name"
+MODULE, CLIENT, METHOD = (
+    "prefect.client.orchestration._deployments.client",
+    "DeploymentAsyncClient",
+    "read_deployment_by_name",
+)
 
 hook = HookimplMarker("prefect-experimental")
 

@@ -45,7 +45,9 @@ def forecast(cell: Cell, wanted: Resolved) -> Forecast:
         StoreError: The store cannot be read.
     """
     # Planning makes an empty store at the address; a scratch one in memory leaves the real one alone.
-    work = plan(cell.dataset_ref, cell.backbone_ref, store=SCRATCH, settings=settings_from(wanted.params.extract))
+    work = plan(
+        cell.dataset_ref, cell.backbone_ref, store=SCRATCH, settings=settings_from(wanted.params.extract)
+    )
     stored = _stored(Root(wanted.store), work.address)
     missing = (
         [(request.start, request.stop) for request in work.requests]
@@ -54,7 +56,9 @@ def forecast(cell: Cell, wanted: Resolved) -> Forecast:
     )
     return Forecast(
         cell=cell,
-        ranges=work.total_ranges if stored is None else sum(len(stored.ranges(split)) for split in stored.splits),
+        ranges=work.total_ranges
+        if stored is None
+        else sum(len(stored.ranges(split)) for split in stored.splits),
         ranges_missing=len(missing),
         images_missing=sum(stop - start for start, stop in missing),
         probes_stored=stored is not None and _has_probes(stored, wanted),

@@ -14,12 +14,13 @@ from flows.engine_scope import engine_for
 from flows.extract import extract
 from flows.image_folder import study_of_folder
 from flows.orchestration import call
-from flows.outcome import Outcome, PartsFailed
+from flows.outcome import Outcome, PartsFailed, final, problems, require_all
 from flows.probe import probe
 from flows.record import record
 from flows.report import report
 from flows.run_file import RunFile
-from flows.study import Resolved, Study
+from flows.study import Study
+from flows.summary import Summary
 
 
 @flow(name="full-benchmark", flow_run_name="full-benchmark", persist_result=False)
@@ -66,20 +67,25 @@ def full_benchmark(
     if data is not None:
         study = study_of_folder(study, data)
     wanted = study.resolve()
-    run_file = RunFile.begin(wanted)
+    run_file = RunFile(wanted)
     with engine_for(wanted.params.engine):
         extracted = _attempt(extract, study)
-        failed = _problems(extracted)
-        probed = _attempt(probe, study, left_out=list(failed))
-    failed |= _problems(probed)
-    page = call(report, study, failed=failed)
-    recorded = record(wanted, failed=failed, page=page)
-    run_file.end(extracted, probed, page=page, recorded=recorded)
-    summary = _summary(wanted, failed)
-    artifacts.publish(summary, page=page)
+        probed = _attempt(probe, study, left_out=list(problems(extracted)))
+    outcomes = final(extracted, probed)
+    summary = Summary(wanted.profile, tuple(outcomes))
     for line in summary.lines():
         console.say(line)
-    console.say(f"report: {page.uri}")
-    if failed:
-        raise PartsFailed("benchmark", _final(wanted, failed, extracted, probed))
-    return summary.to_json()
+    page = call(report, study, failed=problems(outcomes))
+    tracked = record(wanted, probed=outcomes, page=page, tags=run_file.tags)
+    run_file.write(tracked=tracked, steps={"extract": extracted, "probe": probed})
+    artifacts.publish(summary, page=page.uri)
+    require_all("benchmark", outcomes)
+    return summary.to_json(page=page.uri)
+
+
+def _attempt(step: Any, study: Study, **options: Any) -> list[Outcome]:
+    """Run a sub-flow and keep what became of each cell, also when some failed."""
+    try:
+        return list(call(step, study, **options))
+    except PartsFailed as failed:
+        return list(failed.outcomes)

@@ -56,7 +56,12 @@ def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
     return require_all("probe", outcomes)
 
 
-@task(name="fit probes", task_run_name="fit probes of {count} cells", cache_policy=NO_CACHE, persist_result=False)
+@task(
+    name="fit probes",
+    task_run_name="fit probes of {count} cells",
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
 def fit_together(count: int, requests: Sequence[ProbeRequest], *, engine: Engine) -> None:
     """Fit what is missing, all at once; a failure is left to the cell that it belongs to, which is then tried by itself."""
     if count == 1:
@@ -64,7 +69,9 @@ def fit_together(count: int, requests: Sequence[ProbeRequest], *, engine: Engine
     try:
         engine.map(ProbeRequest.task, requests, label=f"probes of {count} cells")
     except VitgeomError as error:
-        console.warn(f"not all of {count} cells could be fitted together, the rest is tried one by one: {error}")
+        console.warn(
+            f"not all of {count} cells could be fitted together, the rest is tried one by one: {error}"
+        )
 
 
 @task(name="probe", task_run_name="probe {name}", cache_policy=NO_CACHE, persist_result=False)

@@ -6,6 +6,7 @@ The page depends on results, parameters and code alone, so the benchmark and ``d
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
@@ -87,20 +88,22 @@ def _notes(cells: Sequence[Cell], results: Results) -> Iterator[DatasetNote]:
         if cell.dataset not in seen:
             seen.add(cell.dataset)
             _, about = results.read_features(cell)
-            quarantine = tuple(QuarantineNote(path=path, reason=reason) for path, reason in about["quarantine"])
+            quarantine = tuple(
+                QuarantineNote(path=path, reason=reason) for path, reason in about["quarantine"]
+            )
             yield DatasetNote(name=cell.dataset, source=about["source"], quarantine=quarantine)
 
 
 def _costs(cell: Cell, wanted: Resolved, results: Results) -> Iterator[StageCost]:
     """Yield what was noted when the cell was computed; results may have come here without the store that knows."""
     manifest, _ = results.read_features(cell)
-    place = {"dataset": cell.dataset, "backbone": cell.backbone}
+    cost = partial(StageCost, dataset=cell.dataset, backbone=cell.backbone)
     try:
         extraction = extraction_cost(wanted.store, manifest.address)
         fitted = fit_probes.stored(request_for(cell, wanted, results))
     except StoreError as error:
         console.warn(f"{cell.name}: the report cannot say what it took to compute: {error}")
         return
-    yield StageCost(stage="extract", **place, seconds=extraction.seconds, rows=extraction.rows)
+    yield cost(stage="extract", seconds=extraction.seconds, rows=extraction.rows)
     if fitted is not None:
-        yield StageCost(stage="probe", **place, seconds=fitted.seconds, rows=fitted.rows)
+        yield cost(stage="probe", seconds=fitted.seconds, rows=fitted.rows)

@@ -29,5 +29,6 @@ def extraction_cost(store: str, address: str) -> ExtractionCost:
     features = open_features(Root(store), address)
     markers = [marker for split in features.splits for marker in features.markers.valid(split).values()]
     return ExtractionCost(
-        seconds=sum(marker.seconds for marker in markers), rows=sum(marker.stop - marker.start for marker in markers)
+        seconds=sum(marker.seconds for marker in markers),
+        rows=sum(marker.stop - marker.start for marker in markers),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
@@ -55,18 +56,19 @@ def opened_backbone(
     Args:
         reference: ``BackboneRef.to_json()``.
         device: Where it computes.
-        weights_digest: The weights that are wanted; None loads them afresh.
+        weights_digest: The weights that are wanted; None takes those that there are. A file that changed is loaded again.
 
     Raises:
         InvalidInput: The weights are others than those the work was planned for.
     """
     ref = BackboneRef.from_json(reference)
-    backbone = _backbones.get(
-        _key(reference, device),
-        lambda: open_backbone(ref, device=device),
-        accept=lambda kept: kept.spec.weights_digest == weights_digest,
-    )
-    if weights_digest not in (None, backbone.spec.weights_digest):
+
+    def wanted(backbone: Backbone) -> bool:
+        return weights_digest in (None, backbone.spec.weights_digest)
+
+    key = _key(reference, device, *_file_stamp(ref.name))
+    backbone = _backbones.get(key, lambda: open_backbone(ref, device=device), accept=wanted)
+    if not wanted(backbone):
         raise InvalidInput(
             f"backbone {ref.name!r} has other weights now ({backbone.spec.weights_digest[:12]}) than when the extraction was planned "
             f"({str(weights_digest)[:12]}). Put the weights back, or plan again: new weights get an address of their own."
@@ -94,6 +96,15 @@ def opened_dataset(reference: Mapping[str, Any], *, digest: str | None = None) -
             f"({str(digest)[:12]}). Put the files back, or plan again: new content gets an address of its own."
         )
     return data
+
+
+def _file_stamp(name: str) -> tuple[str, ...]:
+    """Return size and time of change of a weights file; nothing for a backbone that is known by name."""
+    try:
+        about = os.stat(name)
+    except OSError:
+        return ()
+    return str(about.st_size), str(about.st_mtime_ns)
 
 
 def _key(reference: Mapping[str, Any], *more: str) -> str:

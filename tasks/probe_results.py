@@ -9,7 +9,7 @@ from typing import Any
 
 from tasks.request import ProbeRequest
 from vitgeom.errors import CorruptData
-from vitgeom.probes import L2_GRID
+from vitgeom.probes import L2_GRID, LayerProbes
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
 
@@ -35,6 +35,37 @@ def results_path(request: ProbeRequest) -> str:
 def strengths(request: ProbeRequest) -> tuple[float, ...]:
     """Return the L2 strengths to try: those of the request, or the library's own grid."""
     return request.l2 or L2_GRID
+
+
+def describe_probes(probes: LayerProbes) -> dict[str, Any]:
+    """Return what a reader wants to know of fitted probes, as plain JSON.
+
+    Args:
+        probes: Their tensors are a file of their own.
+
+    Returns:
+        ``meta`` rebuilds the probes (``LayerProbes.from_parts``; its ``best_layer`` counts from 0); ``layers`` has one entry
+        per layer, counted from 1, for the strength that validation chose.
+    """
+    chosen = probes.chosen.tolist()
+    layers = [
+        {
+            "layer": number + 1,
+            "l2": float(probes.l2_grid[strength]),
+            "val_accuracy": float(probes.val_accuracy[number, strength]),
+            "val_loss": float(probes.val_loss[number, strength]),
+            "grad_norm": float(probes.final_grad_norm[number]),
+            "converged": bool(probes.final_converged[number]),
+            "iterations": int(probes.iterations[number, strength]),
+        }
+        for number, strength in enumerate(chosen)
+    ]
+    return {
+        "meta": probes.meta(),
+        "layers": layers,
+        "l2_grid": probes.l2_grid.tolist(),
+        "marked": [number + 1 for number in probes.marked],
+    }
 
 
 def json_bytes(value: Mapping[str, Any]) -> bytes:

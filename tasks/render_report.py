@@ -30,11 +30,27 @@ Written under ``out``: ``report.html``, ``figures/*.svg``, ``metrics.csv``, ``su
 
 from __future__ import annotations
 
+import hashlib
+import json
+import time
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from tasks.footprint import peak_bytes
+from tasks.receipt import Receipt
 from tasks.request import Request
+from vitgeom.report.combination import Combination, Failure
+from vitgeom.report.gallery import paint_gallery
+from vitgeom.report.material import Cost, DatasetFacts, Material
+from vitgeom.report.metrics import metrics_csv, summary
+from vitgeom.report.page import headline, render_page
+from vitgeom.report.parsing import parse_combination
+from vitgeom.store.fingerprint import fingerprint
+from vitgeom.store.uri import Root
+
+REPORT, METRICS, SUMMARY, FIGURES = "report.html", "metrics.csv", "summary.json", "figures"
 
 
 class _Small(BaseModel):

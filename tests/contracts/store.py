@@ -95,12 +95,14 @@ class StoreContract:
         assert manifest.splits["train"]["n"] == 10
         assert store.seal() == manifest == open_features(root, store.address_path).manifest()
 
-    @pytest.mark.parametrize(("start", "stop"), [(0, 3), (1, 4), (0, 8), (8, 12), (2, 6), (12, 13), (-4, 0)])
-    def test_ranges_that_do_not_own_their_chunks_are_refused(self, root: Root, start: int, stop: int) -> None:
+    def test_ranges_that_do_not_own_their_chunks_are_refused(self, root: Root) -> None:
         store = make_store(root)
         arrays = range_arrays(store.layout, "train", 0, 1)
-        with pytest.raises(InvalidInput, match="are no aligned range"):
-            store.write_range("train", start, stop, arrays, seconds=1.0)
+        for start, stop in ((0, 3), (1, 4), (0, 8), (8, 12), (2, 6), (12, 13), (-4, 0)):
+            with pytest.raises(
+                InvalidInput, match=f"rows {start}:{stop} of split 'train' .10 rows. are no aligned range"
+            ):
+                store.write_range("train", start, stop, arrays, seconds=1.0)
 
     def test_the_order_of_ranges_and_repetition_change_no_byte(self, root: Root) -> None:
         first, second = make_store(root.join("first")), make_store(root.join("second"))
@@ -151,68 +153,96 @@ class StoreContract:
         with pytest.raises(StoreError, match="there is no feature store at"):
             open_features(root, "features/digits/nano/0123456789abcdef")
 
-    @pytest.mark.parametrize("damage", ["truncated", "empty", "flipped", "missing", "swapped"])
-    def test_a_damaged_chunk_is_named_refused_and_repaired(self, root: Root, damage: str) -> None:
+    def test_damaged_chunks_are_named_refused_and_repaired(self, root: Root) -> None:
         store = sealed_store(root)
         whole = snapshot(root)
-        key = "train/cls/c/1/2/0"
-        data = store.root.read_bytes(key)
-        broken = {
-            "truncated": data[:-7],
-            "empty": b"",
-            "flipped": bytes([data[0] ^ 4]) + data[1:],
-            "swapped": store.root.read_bytes("train/cls/c/1/1/0"),
-        }
-        if damage == "missing":
-            store.root.remove(key)
-        else:
-            store.root.write_bytes(key, broken[damage])
+        place = store.root
+        truncated, empty, flipped = "train/cls/c/0/2/0", "train/mean/c/0/0/0", "train/cls_normed/c/2/0"
+        missing, swapped = "val/label/c/0", "val/cls/c/0/1/0"
+        data = place.read_bytes(flipped)
+        place.write_bytes(truncated, place.read_bytes(truncated)[:-7])
+        place.write_bytes(empty, b"")
+        place.write_bytes(flipped, bytes([data[0] ^ 4]) + data[1:])
+        place.write_bytes(swapped, place.read_bytes("val/cls/c/0/0/0"))
+        place.remove(missing)
 
         reader = open_features(root, store.address_path)
-        with pytest.raises(
-            CorruptData,
-            match=r"'cls' of split 'train' .* chunk cls/c/1/2/0 \(rows 4:8, layer 2\).*vitgeom repair",
+        for split, name, layer, words in (
+            (
+                "train",
+                "cls",
+                2,
+                r"chunk cls/c/0/2/0 \(rows 0:4, layer 2\): it is truncated or fails its checksum",
+            ),
+            (
+                "train",
+                "mean",
+                None,
+                r"chunk mean/c/0/0/0 \(rows 0:4, layer 0\): it is truncated or fails its checksum",
+            ),
+            (
+                "train",
+                "cls_normed",
+                None,
+                r"chunk cls_normed/c/2/0 \(rows 8:10\): it is truncated or fails its checksum",
+            ),
+            ("val", "label", None, r"chunk label/c/0 \(rows 0:3\): it is missing"),
+            (
+                "val",
+                "cls",
+                1,
+                r"chunk cls/c/0/1/0 \(rows 0:3, layer 1\): it is not the chunk that was committed",
+            ),
         ):
-            reader.read("train", "cls")
-        np.testing.assert_array_equal(
-            reader.read("train", "cls", layer=1)[:4], range_arrays(store.layout, "train", 0, 4)["cls"][:, 1]
-        )
+            with pytest.raises(
+                CorruptData, match=f"array '{name}' of split '{split}' .*{words}.*vitgeom repair"
+            ):
+                reader.read(split, name, layer=layer)
+        expected = range_arrays(store.layout, "train", 0, 10)["cls"]
+        np.testing.assert_array_equal(reader.read("train", "cls", layer=1), expected[:, 1])
 
         found = verify(reader)
-        assert [(one.array, one.chunk, one.split, one.start, one.stop) for one in found] == [
-            ("cls", key, "train", 4, 8)
-        ]
+        assert {(one.array, one.chunk, one.split, one.start, one.stop) for one in found} == {
+            ("cls", truncated, "train", 0, 4),
+            ("mean", empty, "train", 0, 4),
+            ("cls_normed", flipped, "train", 8, 10),
+            ("label", missing, "val", 0, 3),
+            ("cls", swapped, "val", 0, 3),
+        }
         assert repair(reader) == found
-        assert reader.missing() == [("train", 4, 8)]
+        assert reader.missing() == [("train", 0, 4), ("train", 8, 10), ("val", 0, 3)]
         fill(reader)
         reader.seal()
         assert snapshot(root) == whole
         assert verify(reader) == []
 
-    @pytest.mark.parametrize("damage", ["edited", "truncated", "empty", "missing", "misplaced"])
-    def test_a_damaged_marker_is_named_and_repaired(self, root: Root, damage: str) -> None:
-        store = sealed_store(root)
+    def test_damaged_markers_are_named_and_repaired(self, root: Root) -> None:
+        store = sealed_store(root, rows_per_range=2, num_layers=1, tokens=("cls",))
         whole = snapshot(root)
-        key = "done/train/0000000004-0000000008.json"
-        data = store.root.read_bytes(key)
-        broken = {
-            "edited": data.replace(b'"seconds": 1.0', b'"seconds": 9.0'),
-            "truncated": data[: len(data) // 2],
-            "empty": b"",
-            "misplaced": store.root.read_bytes("done/train/0000000000-0000000004.json"),
-        }
-        if damage == "missing":
-            store.root.remove(key)
-        else:
-            assert broken[damage] != data
-            store.root.write_bytes(key, broken[damage])
+        edited, truncated, empty, missing, misplaced = (
+            f"done/train/{at:010d}-{at + 2:010d}.json" for at in range(0, 10, 2)
+        )
+        data = store.root.read_bytes(edited)
+        store.root.write_bytes(edited, data.replace(b'"seconds": 1.0', b'"seconds": 9.0'))
+        assert store.root.read_bytes(edited) != data
+        store.root.write_bytes(truncated, data[: len(data) // 2])
+        store.root.write_bytes(empty, b"")
+        store.root.write_bytes(misplaced, store.root.read_bytes("done/val/0000000000-0000000002.json"))
+        store.root.remove(missing)
 
         reader = open_features(root, store.address_path)
-        with pytest.raises(IncompleteData, match=r"train 4:8"):
+        with pytest.raises(
+            IncompleteData, match=r"10 rows have no valid done-marker \(train 0:2, train 2:4, .*train 8:10\)"
+        ):
             reader.read("train", "label")
+        assert reader.read("val", "label").tolist() == [0, 1, 2]
         found = verify(reader)
-        assert [(one.array, one.chunk, one.split, one.start, one.stop) for one in found] == [
-            (None, key, "train", 4, 8)
+        assert [(one.array, one.chunk) for one in found] == [
+            (None, edited),
+            (None, truncated),
+            (None, empty),
+            (None, missing),
+            (None, misplaced),
         ]
         repair(reader)
         fill(reader)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-SMALL = """
-profile: small
+TEMPLATE = """
+profile: {name}
 profiles:
-  small:
+  {name}:
     seed: 0
-    datasets: [{name: noise, options: {n: 60, classes: 3, size: 32}}]
-    backbones: [nano_supervised]
+    datasets: {datasets}
+    backbones: {backbones}
     extract:
       tokens: [cls, mean]
       precision: float32
@@ -28,19 +28,26 @@ profiles:
       max_iter: 200
       refit: false
       threads: 1
-    recoverability: {num_bootstrap: 50}
-    engine: {kind: serial, address: local, num_cpus: null, max_in_flight: 2, retries: 0}
-    tracking: {experiment: small, uri: null}
+    recoverability: {{num_bootstrap: 50}}
+    engine: {{kind: serial, address: local, num_cpus: null, max_in_flight: 2, retries: 0}}
+    tracking: {{experiment: small, uri: null}}
 """
 
 
-def write_small(folder: Path, *, datasets: str | None = None, backbones: str | None = None) -> Path:
-    """Write the file into a folder and return its path; lists in YAML may replace its datasets and backbones."""
-    text = SMALL
-    if datasets:
-        text = text.replace("[{name: noise, options: {n: 60, classes: 3, size: 32}}]", datasets)
-    if backbones:
-        text = text.replace("[nano_supervised]", backbones)
+NOISE = "[{name: noise, options: {n: 60, classes: 3, size: 32}}]"
+# Twelve blocks on four patches, with random weights: small, and not tied to any weights file.
+RANDOM_VIT = "[{name: vit_tiny_patch16_224, options: {pretrained: false, image_size: 32}}]"
+
+
+def small(*, name: str = "small", datasets: str = NOISE, backbones: str = "[nano_supervised]") -> str:
+    """Return the text of a file with one profile; datasets and backbones are YAML."""
+    return TEMPLATE.format(name=name, datasets=datasets, backbones=backbones)
+
+
+def write_small(
+    folder: Path, *, name: str = "small", datasets: str = NOISE, backbones: str = "[nano_supervised]"
+) -> Path:
+    """Write such a file as ``params.yaml`` into a folder and return its path."""
     path = folder / "params.yaml"
-    path.write_text(text)
+    path.write_text(small(name=name, datasets=datasets, backbones=backbones))
     return path

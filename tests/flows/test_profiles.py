@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from flows.profiles import load_profile, profile_names
-from tests.flows.params_text import SMALL, write_small
+from tests.flows import params_text
+from tests.flows.params_text import write_small
 from vitgeom.errors import InvalidInput, UnknownName
 
 PROJECT_FILE = Path(__file__).parents[2] / "params.yaml"
@@ -63,7 +64,7 @@ def test_an_unknown_key_is_named_in_full_with_the_nearest_good_one(small: Path) 
 
 
 def test_a_missing_key_is_named_in_full(tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(SMALL.replace("      max_iter: 200\n", ""))
+    (tmp_path / "params.yaml").write_text(params_text.small().replace("      max_iter: 200\n", ""))
 
     assert "missing key 'profiles.small.probe.max_iter'" in refusal(tmp_path / "params.yaml")
 
@@ -131,7 +132,7 @@ def test_a_key_given_twice_is_refused_with_its_line(tmp_path: Path) -> None:
 
 
 def test_scientific_notation_without_a_point_is_a_number_as_it_is_for_dvc(tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(SMALL.replace("tol: 1.0e-5", "tol: 1e-5"))
+    (tmp_path / "params.yaml").write_text(params_text.small().replace("tol: 1.0e-5", "tol: 1e-5"))
 
     assert load_profile(tmp_path / "params.yaml")[1].probe.tol == 1e-5
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from vitgeom.store.address import FeatureAddress, describe_features
 from vitgeom.store.feature_store import FeatureStore
 from vitgeom.store.features import create_features
 from vitgeom.store.layout import FeatureLayout
+from vitgeom.store.remote_objects import file_system
 from vitgeom.store.uri import Root
 
 SPLITS = {"train": 10, "val": 3}
@@ -74,25 +77,29 @@ def sealed_store(root: Root | str, **changes: Any) -> FeatureStore:
 
 def snapshot(root: Root) -> dict[str, bytes]:
     """Every object below a place by its key; of done-markers everything but the time spent."""
-    found = {}
-    for key in keys(root):
-        data = root.read_bytes(key)
-        if "/done/" in f"/{key}":
-            marker = json.loads(data)
-            data = json.dumps(
-                {name: marker[name] for name in marker if name not in ("seconds", "checksum")}
-            ).encode()
-        found[key] = data
-    return found
+    with ThreadPoolExecutor(8) as pool:
+        found = keys(root)
+        return {
+            key: _timeless(key, data)
+            for key, data in zip(found, pool.map(root.read_bytes, found), strict=True)
+        }
 
 
-def keys(root: Root, folder: str = "") -> list[str]:
-    """Every key below a place."""
-    found = []
-    for name in root.list(folder):
-        key = f"{folder}/{name}" if folder else name
-        found += [key] if root.exists(key) else keys(root, key)
-    return found
+def keys(root: Root) -> list[str]:
+    """Every key below a place, in one listing."""
+    if root.is_local:
+        return sorted(
+            path.relative_to(root.uri).as_posix() for path in Path(root.uri).rglob("*") if path.is_file()
+        )
+    scheme, _, base = root.uri.partition("://")
+    return sorted(key.lstrip("/").removeprefix(f"{base}/") for key in file_system(scheme).find(base))
+
+
+def _timeless(key: str, data: bytes) -> bytes:
+    if "/done/" not in f"/{key}":
+        return data
+    marker = json.loads(data)
+    return json.dumps({name: marker[name] for name in marker if name not in ("seconds", "checksum")}).encode()
 
 
 def _row(layout: FeatureLayout, split: str, row: int) -> dict[str, Any]:

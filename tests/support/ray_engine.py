@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-CATALOGUE = {}
+from tasks.catalogue import CATALOGUE
 from tasks.cluster.engine import RayEngine
 from tasks.failure import RetryPolicy
 from tests.support.toy_tasks import TOYS

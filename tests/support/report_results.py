@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vitgeom.report.combination import Combination, Failure, Interval, Layer
+from vitgeom.bootstrap import Interval
+from vitgeom.report.combination import Combination, Failure, Layer
 from vitgeom.report.material import Cost, DatasetFacts, Material
 
 
@@ -18,7 +19,8 @@ def exactly(value: float) -> Interval:
 
 def layer(number: int, accuracy: float, *, recovered: Interval | None, converged: bool = True) -> Layer:
     return Layer(
-        layer=number, accuracy=around(accuracy), recoverability=recovered, val_accuracy=accuracy + 0.01, val_loss=1 - accuracy,
+        layer=number, accuracy=around(accuracy),
+        accuracy_per_class=around(accuracy), recoverability=recovered, val_accuracy=accuracy + 0.01, val_loss=1 - accuracy,
         l2=1e-3, grad_norm=4.2e-7 if converged else 3e-3, converged=converged,
     )  # fmt: skip
 
@@ -68,7 +70,9 @@ def combination(
         refit_control=refits if measured else None,
         oracle=around(0.95, half=0.02),
         gain=Interval(0.02, 0.004, 0.036),
-        gap=0.09,
+        mcnemar_p=0.0123,
+        gap=Interval(0.09, 0.06, 0.12),
+        refits_unconverged=0,
         manifest_digest="ab" * 32,
     )
 

@@ -31,7 +31,7 @@ def stored_bytes(folder: Path) -> dict[str, bytes]:
         if not path.is_file() or "/lease/" in name:
             continue
         data = path.read_bytes()
-        found[name] = _without_times(data) if "/done/" in name or name.endswith("/done.json") else data
+        found[name] = _without_times(data) if f"/{name}".endswith("/done.json") or "/done/" in name else data
     return found
 
 

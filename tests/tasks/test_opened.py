@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from safetensors.torch import save_file
 
 from tasks.opened import KEPT, Recent, opened_backbone, opened_dataset
 from tests.support.small_extraction import BACKBONE, noise
+from vitgeom.backbones import BackboneRef, load_backbone
 from vitgeom.data import DatasetRef
 from vitgeom.errors import InvalidInput
 
@@ -31,11 +33,22 @@ def test_an_unacceptable_thing_is_opened_again() -> None:
     assert recent.get("k", lambda: 2, accept=lambda thing: thing == 2) == 2
 
 
-def test_backbones_are_kept_by_weights_and_opened_afresh_for_a_plan() -> None:
+def test_backbones_are_kept_by_name_and_weights() -> None:
     first = opened_backbone(BACKBONE.to_json(), device="cpu")
-    digest = first.spec.weights_digest
-    assert opened_backbone(BACKBONE.to_json(), device="cpu", weights_digest=digest) is first
-    assert opened_backbone(BACKBONE.to_json(), device="cpu") is not first
+    assert opened_backbone(BACKBONE.to_json(), device="cpu", weights_digest=first.spec.weights_digest) is first
+    assert opened_backbone(BACKBONE.to_json(), device="cpu") is first
+
+
+def test_a_weights_file_that_changed_is_loaded_again(tmp_path: Path) -> None:
+    file = tmp_path / "weights.safetensors"
+    ref = BackboneRef.from_options(str(file), architecture="nano_supervised", image_size=16).to_json()
+    digests = []
+    for seed in (1, 2):
+        random = load_backbone("nano_supervised", pretrained=False, image_size=64, seed=seed)
+        save_file(random.model.state_dict(), file)
+        digests.append(opened_backbone(ref, device="cpu").spec.weights_digest)
+        assert digests[-1] == random.spec.weights_digest
+    assert digests[0] != digests[1]
 
 
 def test_datasets_are_kept_by_content() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +16,16 @@ import numpy as np
 from vitgeom.data.dataset import SPLITS, Quarantined
 from vitgeom.data.decode import decode_image, quiet_decoders
 from vitgeom.data.folder_scan import Candidate, Scan, scan_folder
-from vitgeom.data.splits import FRACTIONS, stratified_split
+from vitgeom.data.folder_splits import assign_splits
 from vitgeom.data.whole_numbers import require_whole
 from vitgeom.errors import InvalidInput
-from vitgeom.seeding import derive_seed
 
 VERSION = 1
 LARGEST_FILE = 1 << 30
-_CARVED = 0.2
 _BATCH = 256
-_NAMES_SHOWN = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FolderEntry:
     """One usable image.
 
@@ -141,13 +138,12 @@ def index_folder(
     classes = tuple(sorted({candidate.class_name for candidate in usable}))
     _require_classes(folder, classes, scan)
     label_of = {name: label for label, name in enumerate(classes)}
-    placed, notes = _assign_splits(usable, hashes, seed)
+    placed, notes = assign_splits(usable, hashes, seed=seed)
     entries = tuple(
         FolderEntry(item.path, label_of[item.class_name], str(item.split), digest)
         for item, digest in zip(placed, hashes, strict=True)
     )
     _require_splits(folder, entries)
-    notes = [*notes, *_warnings(entries, classes)]
     quarantine = tuple(sorted(scan.quarantine, key=lambda item: item.path))
     return FolderIndex(
         str(folder), classes, entries, quarantine, dict(sorted(scan.skipped.items())), tuple(notes)
@@ -197,46 +193,6 @@ def _attempts(
             on_progress(min(start + _BATCH, len(candidates)), len(candidates))
 
 
-def _assign_splits(
-    usable: list[Candidate], hashes: Sequence[str], seed: int
-) -> tuple[list[Candidate], list[str]]:
-    """Fill in the splits that the layout leaves open; also say what was done."""
-    open_split = [row for row, item in enumerate(usable) if item.split is None]
-    if open_split:
-        singles = _share_out(usable, hashes, open_split, FRACTIONS, derive_seed(seed, "folder"))
-        notes = [f"split 60/20/20 within each class (seed {seed})"]
-    else:
-        present = {item.split for item in usable}
-        missing = [split for split in ("val", "test") if split not in present]
-        notes, singles = ["split by its folders"], ()
-        if missing:
-            shares = {"train": 1 - _CARVED * len(missing), **dict.fromkeys(missing, _CARVED)}
-            train = [row for row, item in enumerate(usable) if item.split == "train"]
-            singles = _share_out(usable, hashes, train, shares, derive_seed(seed, "folder"))
-            notes.append(
-                f"no usable {' and no '.join(missing)} folder: taken from train, 20 % of each class (seed {seed})"
-            )
-    if singles:
-        shown = ", ".join(singles[:_NAMES_SHOWN]) + (", ..." if len(singles) > _NAMES_SHOWN else "")
-        notes.append(f"{len(singles)} classes with a single image, kept in train: {shown}")
-    return usable, notes
-
-
-def _share_out(
-    usable: list[Candidate], hashes: Sequence[str], rows: list[int], shares: Mapping[str, float], seed: int
-) -> tuple[str, ...]:
-    """Write a split into ``usable`` at ``rows``; return the classes with one image. Copies of a file go together."""
-    first_of: dict[tuple[str, str], int] = {}
-    for row in rows:
-        first_of.setdefault((usable[row].class_name, hashes[row]), row)
-    unique = list(first_of)
-    result = stratified_split([name for name, _ in unique], seed=seed, fractions=shares)
-    split_of = {unique[int(number)]: split for split, numbers in result.rows.items() for number in numbers}
-    for row in rows:
-        usable[row] = replace(usable[row], split=split_of[usable[row].class_name, hashes[row]])
-    return result.singletons
-
-
 def _require_classes(folder: Path, classes: tuple[str, ...], scan: Scan) -> None:
     if len(classes) >= 2:
         return
@@ -261,18 +217,6 @@ def _require_splits(folder: Path, entries: tuple[FolderEntry, ...]) -> None:
                 f"image folder {str(folder)!r} leaves no {purpose} images: {len(entries)} usable in all. Add images, so that some class "
                 f"has at least three, or a folder {split!r} with images of its own."
             )
-
-
-def _warnings(entries: tuple[FolderEntry, ...], classes: tuple[str, ...]) -> list[str]:
-    """Say what weakens the measurement: classes that are never trained on, and images on both sides."""
-    notes = []
-    trained = {entry.label for entry in entries if entry.split == "train"}
-    if unseen := [name for label, name in enumerate(classes) if label not in trained]:
-        notes.append(f"{len(unseen)} classes without training images: {', '.join(unseen[:_NAMES_SHOWN])}")
-    in_train = {entry.sha256 for entry in entries if entry.split == "train"}
-    if leaked := sum(entry.split != "train" and entry.sha256 in in_train for entry in entries):
-        notes.append(f"{leaked} val or test files are copies of train files")
-    return notes
 
 
 def rows_of(index: FolderIndex, split: str) -> tuple[list[FolderEntry], np.ndarray]:

@@ -27,7 +27,7 @@ _SPLIT_NAMES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A file that looks like an image.
 

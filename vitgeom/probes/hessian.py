@@ -13,6 +13,9 @@ import torch
 from jaxtyping import Bool, Float32, Float64
 from torch import Tensor
 
+LEAST_CURVATURE = 1e-7
+"""Share of the largest class curvature below which float32 probabilities carry no information."""
+
 
 @dataclass(frozen=True, eq=False)
 class Hessian:
@@ -88,9 +91,15 @@ def kronecker_preconditioner(
     weighted = hessian.probability * hessian.row_weight[:, :, None]
     second = torch.bmm(weighted.permute(1, 2, 0), hessian.probability.transpose(0, 1))
     curvature = (torch.diag_embed(weighted.sum(dim=0)) - second).double()
-    beta, rotation = torch.linalg.eigh(curvature)
-    # Below this share of the largest curvature float32 probabilities carry no information.
-    beta = torch.where(beta > 1e-7 * beta[:, -1:], beta, 0.0)
+    # B is blind to a constant over classes. Lifting that direction to the top of the spectrum tells it apart from
+    # directions that are merely flat, which rounding of float32 probabilities would otherwise mix with it.
+    num_classes = curvature.shape[1]
+    curvature = curvature - curvature.mean(dim=1, keepdim=True)
+    curvature = curvature - curvature.mean(dim=2, keepdim=True)
+    lift = 2.0 * curvature.diagonal(dim1=1, dim2=2).sum(dim=1).clamp(min=1e-30)
+    beta, rotation = torch.linalg.eigh(curvature + lift[:, None, None] / num_classes)
+    flattest = LEAST_CURVATURE * beta[:, -2:-1]
+    beta = torch.cat([beta[:, :-1].maximum(flattest), torch.zeros_like(beta[:, -1:])], dim=1)
     scale = variances[:, None, None] * beta + hessian.penalty.double()[:, :, None]
     inverse = torch.where(scale > 0, 1.0 / scale, 0.0)
     return KroneckerPreconditioner(rotation.float(), inverse.float())

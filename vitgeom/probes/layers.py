@@ -121,13 +121,13 @@ def read_layer(
     return x if device is None else x.to(device)
 
 
-def refuse_non_finite(x: Float[Tensor, "n D"], *, name: str, layer: int) -> None:
+def refuse_non_finite(x: Float[Tensor, "n D"], *, name: str, layer: int | None) -> None:
     """Raise if any value is NaN or infinite, naming the first such row.
 
     Args:
         x: Features of one layer.
         name: Name of the argument, for the error message.
-        layer: Which layer they are of.
+        layer: Which layer they are of, None where there is only one.
 
     Raises:
         InvalidInput: A value is not finite.
@@ -137,7 +137,8 @@ def refuse_non_finite(x: Float[Tensor, "n D"], *, name: str, layer: int) -> None
     bad = (~torch.isfinite(x)).any(dim=1).nonzero()[:, 0]
     if len(bad) == 0:  # the sum overflowed although every value is finite
         return
+    where = "" if layer is None else f" at layer {layer}"
     raise InvalidInput(
-        f"{name} holds NaN or infinite values: {len(bad)} row(s) at layer {layer}, first row {int(bad[0])}; "
+        f"{name} must be finite, got NaN or infinite values in {len(bad)} row(s){where}, first in row {int(bad[0])}; "
         "recompute those features in float32, or leave the rows out."
     )

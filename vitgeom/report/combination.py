@@ -1,25 +1,14 @@
-"""The results of one dataset × backbone as the report needs them: checked, frozen, layers counted from 1."""
+"""The results of one dataset × backbone as the report needs them: checked, frozen, layers counted from 1.
+
+Intervals are 95 %; one with ``low == value == high`` has no spread.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from vitgeom.bootstrap import Interval
 from vitgeom.errors import InvalidInput
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A number with the ends of its 95 % interval; ``low == value == high`` where it has no spread."""
-
-    value: float
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        if not self.low <= self.high:
-            raise InvalidInput(
-                f"an interval must run from low to high, got {self.low} to {self.high} around {self.value}."
-            )
 
 
 @dataclass(frozen=True)
@@ -29,6 +18,7 @@ class Layer:
     Attributes:
         layer: Counted from 1.
         accuracy: Share of test samples.
+        accuracy_per_class: Mean over the classes of the share within the class.
         recoverability: R_l, share of the last layer's errors; None for the last layer and where there are no errors.
         val_accuracy: Share of validation samples.
         val_loss: Mean cross-entropy on the validation split, nats.
@@ -39,6 +29,7 @@ class Layer:
 
     layer: int
     accuracy: Interval
+    accuracy_per_class: Interval
     recoverability: Interval | None
     val_accuracy: float
     val_loss: float
@@ -65,7 +56,9 @@ class Combination:
         refit_control: R_any of as many last-layer probes refitted on bootstrap resamples.
         oracle: Share of test samples that at least one layer gets right.
         gain: Test accuracy of the best layer minus that of the last one, paired.
+        mcnemar_p: Exact two-sided p-value of "best and last layer are right equally often".
         gap: Oracle minus test accuracy of the best layer.
+        refits_unconverged: Probes of the refit control that did not reach the tolerance.
         manifest_digest: Digest of the layer features that all this was computed from.
     """
 
@@ -81,8 +74,10 @@ class Combination:
     floor_permutation: Interval | None
     refit_control: Interval | None
     oracle: Interval
-    gain: Interval | None
-    gap: float
+    gain: Interval
+    mcnemar_p: float
+    gap: Interval
+    refits_unconverged: int
     manifest_digest: str
 
     def __post_init__(self) -> None:

@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from vitgeom.bootstrap import Interval
 from vitgeom.report import palette
-from vitgeom.report.combination import Combination, Interval
+from vitgeom.report.combination import Combination
 from vitgeom.report.drawing import Drawing, draw
 from vitgeom.report.numbers import percent
 from vitgeom.report.palette import Role

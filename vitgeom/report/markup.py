@@ -70,16 +70,12 @@ def table(
         caption: What the table holds, with units and n.
         words: The cells are texts: left-aligned and wrapped, where numbers stand right on one line.
     """
-    head = element("tr", *(element("th", title, scope="col") for title in header))
+    titles, lines = list(header), [list(row) for row in rows]
+    assert all(len(line) == len(titles) for line in lines), "every row has one cell per column"
+    head = element("tr", *(element("th", title, scope="col") for title in titles))
     body = (
-        element(
-            "tr",
-            *(
-                element("td", cell) if column else element("th", cell, scope="row")
-                for column, cell in enumerate(row)
-            ),
-        )
-        for row in rows
+        element("tr", element("th", line[0], scope="row"), *(element("td", cell) for cell in line[1:]))
+        for line in lines
     )
     grid = element(
         "table",

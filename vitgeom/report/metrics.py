@@ -7,7 +7,8 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
-from vitgeom.report.combination import Combination, Interval
+from vitgeom.bootstrap import Interval
+from vitgeom.report.combination import Combination
 from vitgeom.report.material import Material
 from vitgeom.report.verdict import answer
 
@@ -67,7 +68,7 @@ def summary(material: Material) -> dict[str, Any]:
 
 
 def _summary(pair: Combination) -> dict[str, Any]:
-    spans = ("r_any", "floor_uniform", "floor_permutation", "refit_control", "oracle", "gain")
+    spans = ("r_any", "floor_uniform", "floor_permutation", "refit_control", "oracle", "gap", "gain")
     return {
         "dataset": pair.dataset,
         "backbone": pair.backbone,
@@ -79,7 +80,7 @@ def _summary(pair: Combination) -> dict[str, Any]:
         "errors": pair.errors,
         "best_accuracy": _interval(pair.best.accuracy),
         "last_accuracy": _interval(pair.layers[-1].accuracy),
-        "gap": pair.gap,
+        "mcnemar_p": pair.mcnemar_p,
         "unconverged_layers": [layer.layer for layer in pair.layers if not layer.converged],
         "features_digest": pair.manifest_digest,
         **{name: _interval(getattr(pair, name)) for name in spans},

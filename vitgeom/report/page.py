@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vitgeom.report import appearance, tables
@@ -165,16 +165,6 @@ def _recoverability_caption(pair: Combination) -> str:
 def _tables(material: Material) -> Markup:
     if not material.finished:
         return _section("tables", element("p", "No numbers: no pair finished.", class_="muted"))
-    doubtful = [
-        (pair.label, [str(layer.layer) for layer in pair.layers if not layer.converged])
-        for pair in material.finished
-    ]
-    warnings = [f"{label}: layer {', '.join(numbers)}" for label, numbers in doubtful if numbers]
-    convergence = (
-        f"Probes that did not converge (never chosen as best): {'; '.join(warnings)}."
-        if warnings
-        else "All probes converged."
-    )
     details = (
         element("details", element("summary", f"Layer by layer: {pair.label}"), tables.layers(pair))
         for pair in material.finished
@@ -183,9 +173,25 @@ def _tables(material: Material) -> Markup:
         "tables",
         tables.accuracies(material.finished),
         tables.recoverability(material.finished),
-        element("p", convergence),
+        element("p", convergence(material.finished)),
         *details,
     )
+
+
+def convergence(pairs: Sequence[Combination]) -> str:
+    """Return which probes and refits stopped before they reached the tolerance.
+
+    Args:
+        pairs: Finished pairs.
+    """
+    found = []
+    for pair in pairs:
+        layers = [str(layer.layer) for layer in pair.layers if not layer.converged]
+        found += [f"{pair.label}, layer {', '.join(layers)}"] if layers else []
+        found += [f"{pair.label}, {pair.refits_unconverged} of the refits"] if pair.refits_unconverged else []
+    if not found:
+        return "All probes converged."
+    return f"Probes that did not converge (such a layer is never chosen as best): {'; '.join(found)}."
 
 
 def _data(datasets: tuple[DatasetFacts, ...]) -> Markup:

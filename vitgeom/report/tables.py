@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vitgeom.report.combination import Combination, Interval
+from vitgeom.bootstrap import Interval
+from vitgeom.report.combination import Combination
 from vitgeom.report.markup import Markup, table
 from vitgeom.report.material import Cost
-from vitgeom.report.numbers import NONE, duration, percent, points, scientific, size
+from vitgeom.report.numbers import duration, percent, points, scientific, size
 from vitgeom.report.verdict import answer, spelled
 
 NO_ERRORS = "no errors"
+UNKNOWN = "not recorded"
 LEVELS = ("r_any", "refit_control", "floor_permutation", "floor_uniform")
 
 
@@ -28,13 +30,14 @@ def accuracies(pairs: Sequence[Combination]) -> Markup:
         "best",
         "last",
         "best − last",
+        "McNemar p",
         "oracle",
         "oracle − best",
     )
     rows = [
         (
             pair.label, f"{pair.num_test:,}", pair.num_layers, pair.best_layer, spelled(pair.best.accuracy),
-            spelled(pair.layers[-1].accuracy), _difference(pair.gain), spelled(pair.oracle), points(pair.gap),
+            spelled(pair.layers[-1].accuracy), _difference(pair.gain), f"{pair.mcnemar_p:.2g}", spelled(pair.oracle), _difference(pair.gap),
         )
         for pair in pairs
     ]  # fmt: skip
@@ -75,6 +78,7 @@ def layers(pair: Combination) -> Markup:
     header = (
         "layer",
         "test accuracy",
+        "mean per class",
         "R_l",
         "validation accuracy",
         "validation loss (nats)",
@@ -84,7 +88,7 @@ def layers(pair: Combination) -> Markup:
     )
     rows = [
         (
-            f"{layer.layer}{' (best)' if layer.layer == pair.best_layer else ''}", spelled(layer.accuracy),
+            f"{layer.layer}{' (best)' if layer.layer == pair.best_layer else ''}", spelled(layer.accuracy), spelled(layer.accuracy_per_class),
             "last" if layer.layer == pair.num_layers else spelled(layer.recoverability, missing=NO_ERRORS), percent(layer.val_accuracy),
             f"{layer.val_loss:.4f}", scientific(layer.l2), scientific(layer.grad_norm), "yes" if layer.converged else "NO",
         )
@@ -103,8 +107,8 @@ def costs(entries: Sequence[Cost]) -> Markup:
     header = ("stage", "dataset", "backbone", "time", "stored", "peak memory", "rows", "computed")
     rows = [
         (
-            cost.stage, cost.dataset, cost.backbone, duration(cost.seconds), size(cost.num_bytes), size(cost.peak_bytes),
-            NONE if cost.rows is None else f"{cost.rows:,}", "earlier (found in the store)" if cost.cached else "in this run",
+            cost.stage, cost.dataset, cost.backbone, duration(cost.seconds), size(cost.num_bytes, missing=UNKNOWN),
+            size(cost.peak_bytes, missing=UNKNOWN), UNKNOWN if cost.rows is None else f"{cost.rows:,}", "earlier (found in the store)" if cost.cached else "in this run",
         )
         for cost in entries
     ]  # fmt: skip
@@ -128,12 +132,8 @@ def quarantine(entries: Sequence[tuple[str, str, str]]) -> Markup:
     )
 
 
-def _difference(span: Interval | None) -> str:
-    return (
-        NONE
-        if span is None
-        else f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")
-    )
+def _difference(span: Interval) -> str:
+    return f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")
 
 
 def _level(pair: Combination, span: Interval | None) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from vitgeom.report.combination import Combination, Interval
+from vitgeom.bootstrap import Interval
+from vitgeom.report.combination import Combination
 from vitgeom.report.numbers import percent, points
 
 
@@ -26,15 +27,15 @@ class Answer(enum.Enum):
 
 @dataclass(frozen=True)
 class Comparison:
-    """One level that R_any must exceed, and whether it does."""
+    """One level that R_any must exceed, and whether it does; a level that was not measured is not exceeded."""
 
     name: str
-    level: Interval
+    level: Interval | None
     exceeded: bool
 
     def words(self) -> str:
         """Return name and level, for example ``uniform guessing 65.1 %``."""
-        return f"{self.name} {spelled(self.level)}"
+        return f"{self.name} {spelled(self.level, missing='(not measured)')}"
 
 
 def spelled(interval: Interval | None, *, missing: str = "none") -> str:
@@ -65,7 +66,9 @@ def comparisons(combination: Combination) -> tuple[Comparison, ...]:
         ("refits of the last layer", combination.refit_control),
     )
     reached = combination.r_any.low
-    return tuple(Comparison(name, level, reached > level.high) for name, level in levels if level is not None)
+    return tuple(
+        Comparison(name, level, level is not None and reached > level.high) for name, level in levels
+    )
 
 
 def answer(combination: Combination) -> Answer:
@@ -133,9 +136,7 @@ def best_layer_sentence(combination: Combination) -> str:
         f"{spelled(last.accuracy)}"
     )
     gain = combination.gain
-    if gain is None:
-        return f"{text}."
-    span = f"{points(gain.value)} (95 % interval {points(gain.low)} to {points(gain.high)})"
+    span = f"{points(gain.value)} (95 % interval {points(gain.low)} to {points(gain.high)}; McNemar p = {combination.mcnemar_p:.2g})"
     verdict = "" if gain.low > 0 or gain.high < 0 else ", not told apart from zero"
     return f"{text}; difference {span}{verdict}."
 

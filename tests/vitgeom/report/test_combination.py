@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.report_results import combination, one_layer
 from vitgeom.errors import InvalidInput
-from vitgeom.report.combination import Failure, Interval
+from vitgeom.report.combination import Failure
 
 
 def test_layers_are_counted_from_one() -> None:
@@ -20,16 +20,6 @@ def test_layers_are_counted_from_one() -> None:
 def test_labels_name_both_sides() -> None:
     assert combination().label == "digits × nano_supervised"
     assert Failure("a", "b", "c").label == "a × b"
-
-
-def test_interval_from_high_to_low_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"must run from low to high, got 0\.5 to 0\.4"):
-        Interval(0.45, 0.5, 0.4)
-
-
-def test_interval_of_nan_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"got nan to 0\.4"):
-        Interval(0.3, float("nan"), 0.4)
 
 
 @pytest.mark.parametrize("best_layer", [0, 6])

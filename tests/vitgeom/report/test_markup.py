@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from vitgeom.report.markup import Markup, element, escape, join, table
 
 
@@ -34,3 +36,8 @@ def test_table_escapes_its_cells_and_heads_its_rows() -> None:
     assert "<caption>c &amp; d</caption>" in text
     assert 'class="words"' not in text
     assert 'class="words"' in table(("name",), [], caption="c", words=True)
+
+
+def test_a_row_with_a_cell_too_many_is_our_own_slip() -> None:
+    with pytest.raises(AssertionError, match="one cell per column"):
+        table(("a",), [("x", "y")], caption="c")

@@ -11,7 +11,7 @@ from tests.support.report_results import combination, material, no_errors, not_b
 from vitgeom.report.combination import Failure
 from vitgeom.report.gallery import paint_gallery
 from vitgeom.report.material import Material
-from vitgeom.report.page import SECTIONS, flatten, headline, render_page
+from vitgeom.report.page import SECTIONS, convergence, flatten, headline, render_page
 
 FAILED = Failure("photos", "nano_selfsup", "StoreError: the disk is full")
 
@@ -93,10 +93,11 @@ def test_captions_say_n_units_and_interval() -> None:
 
 
 def test_probes_that_did_not_converge_are_named() -> None:
-    assert "never chosen as best): scenes × nano_selfsup: layer 1." in text(
-        page(material(not_beyond_chance()))
+    doubtful = dataclasses.replace(combination(), refits_unconverged=2)
+    assert convergence([not_beyond_chance(), doubtful]).endswith(
+        "scenes × nano_selfsup, layer 1; digits × nano_supervised, 2 of the refits."
     )
-    assert "All probes converged." in text(shown_page("one"))
+    assert convergence([combination()]) == "All probes converged."
 
 
 def test_quarantine_costs_and_provenance_are_there() -> None:

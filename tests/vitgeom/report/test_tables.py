@@ -23,7 +23,7 @@ def test_accuracy_table_has_one_cell_per_column() -> None:
         "86.0 % (83.0 to 89.0 %)",
         "84.0 % (81.0 to 87.0 %)",
     ]
-    assert rows[0][6] == "+2.0 points (+0.4 to +3.6)"
+    assert rows[0][6:8] == ["+2.0 points (+0.4 to +3.6)", "0.012"]
 
 
 def test_nulls_are_words() -> None:
@@ -38,7 +38,7 @@ def test_layer_table_marks_the_best_and_the_doubtful() -> None:
     _, *rows = cells(tables.layers(not_beyond_chance()))
     assert [row[0] for row in rows] == ["1", "2", "3", "4 (best)", "5"]
     assert [row[-1] for row in rows] == ["NO", "yes", "yes", "yes", "yes"]
-    assert rows[-1][2] == "last"
+    assert rows[-1][3] == "last"
 
 
 def test_costs_say_what_was_found_and_what_was_computed() -> None:
@@ -47,7 +47,7 @@ def test_costs_say_what_was_found_and_what_was_computed() -> None:
         Cost("probe", "d", "b", 0.5, cached=True),
     ]
     _, first, second = cells(tables.costs(entries))
-    assert first == ["extract", "d", "b", "3.21 s", "2.0 kB", "none", "1,797", "in this run"]
+    assert first == ["extract", "d", "b", "3.21 s", "2.0 kB", "not recorded", "1,797", "in this run"]
     assert second[-1] == "earlier (found in the store)"
 
 

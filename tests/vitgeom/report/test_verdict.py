@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 
 from tests.support.report_results import combination, exactly, no_errors, not_beyond_chance, one_layer
-from vitgeom.report.combination import Combination, Interval
+from vitgeom.bootstrap import Interval
+from vitgeom.report.combination import Combination
 from vitgeom.report.verdict import (
     Answer,
     answer,
@@ -38,10 +39,13 @@ def with_levels(**levels: Interval | None) -> Combination:
         ({"floor_uniform": exactly(0.55)}, Answer.NO),
         ({"floor_permutation": Interval(0.4, 0.3, 0.5)}, Answer.NO),
         ({"refit_control": Interval(0.4, 0.3, 0.5)}, Answer.BEYOND_GUESSING),
+        ({"refit_control": None}, Answer.BEYOND_GUESSING),
         ({"refit_control": Interval(0.4, 0.3, 0.5), "floor_uniform": exactly(0.9)}, Answer.NO),
     ],
 )
-def test_yes_needs_the_lower_end_above_every_upper_end(levels: dict[str, Interval], kind: Answer) -> None:
+def test_yes_needs_the_lower_end_above_every_upper_end(
+    levels: dict[str, Interval | None], kind: Answer
+) -> None:
     assert answer(with_levels(**levels)) is kind
 
 
@@ -88,7 +92,9 @@ def test_missing_numbers_never_show(pair: Combination) -> None:
 def test_best_layer_sentence_gives_the_paired_difference() -> None:
     sentence = best_layer_sentence(combination())
     assert sentence.startswith("Best by validation is layer 4 of 5: test accuracy 86.0 % (83.0 to 89.0 %)")
-    assert sentence.endswith("difference +2.0 points (95 % interval +0.4 points to +3.6 points).")
+    assert sentence.endswith(
+        "difference +2.0 points (95 % interval +0.4 points to +3.6 points; McNemar p = 0.012)."
+    )
 
 
 def test_difference_around_zero_is_called_that() -> None:

@@ -80,7 +80,9 @@ class Difficulty:
         checked: dict[str, Any] = {}
         for name, value in ranges.items():
             if name not in known:
-                raise UnknownName("difficulty of dataset 'scenes'", name, known)
+                raise UnknownName(
+                    "option of dataset 'scenes'", name, [*known, "seed", "size", "test", "train", "val"]
+                )
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                 raise InvalidInput(f"difficulty {name!r} must be a number, got {value!r}.")
             if isinstance(known[name], int) and value != int(value):

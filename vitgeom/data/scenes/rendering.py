@@ -11,7 +11,7 @@ from vitgeom.data.scenes.arrays import Matrix, PerRayMask, Points, Vector
 from vitgeom.data.scenes.camera import Camera
 from vitgeom.data.scenes.difficulty import Difficulty
 from vitgeom.data.scenes.solids import CLASSES
-from vitgeom.data.scenes.tracing import Hits, colours, trace
+from vitgeom.data.scenes.tracing import Hits, colours, join, trace
 from vitgeom.data.scenes.world import World, draw_world
 from vitgeom.seeding import derive_seed
 
@@ -87,18 +87,21 @@ def render_scene(
 
 
 def _shoot(world: World, size: int, difficulty: Difficulty) -> tuple[Hits, Points]:
-    """Trace the pixel centres, and colour pixels on edges by the mean of four samples each."""
+    """Trace the pixel centres; colour each pixel by its centre, or on edges by the mean of four samples."""
     camera = world.camera
     centres = camera.pixel_centres()
     hits = trace(world, camera.position, camera.directions(centres))
-    light = colours(world, hits, camera.position, difficulty=difficulty)
-    edge = np.flatnonzero(_edges(hits, size))
-    if len(edge):
-        inside = (centres[:, edge, None] + _SAMPLES.T[:, None, :]).reshape(2, -1)
-        finer = trace(world, camera.position, camera.directions(inside))
-        samples = np.clip(colours(world, finer, camera.position, difficulty=difficulty), 0, 1)
-        light[:, edge] = samples.reshape(3, len(edge), len(_SAMPLES)).mean(axis=2)
-    return hits, light
+    edge = _edges(hits, size)
+    within = (centres[:, edge, None] + _SAMPLES.T[:, None, :]).reshape(2, -1)
+    finer = trace(world, camera.position, camera.directions(within))
+    plain = np.flatnonzero(~edge)
+    light = np.clip(
+        colours(world, join(hits.take(plain), finer), camera.position, difficulty=difficulty), 0, 1
+    )
+    image = np.empty_like(hits.points)
+    image[:, plain] = light[:, : len(plain)]
+    image[:, edge] = light[:, len(plain) :].reshape(3, -1, len(_SAMPLES)).mean(axis=2)
+    return hits, image
 
 
 def _edges(hits: Hits, size: int) -> PerRayMask:
@@ -120,8 +123,8 @@ def _edges(hits: Hits, size: int) -> PerRayMask:
 def _develop(
     light: Points, generator: np.random.Generator, size: int, difficulty: Difficulty
 ) -> UInt8[np.ndarray, "{size} {size} 3"]:
-    """Turn linear RGB [3, N] into an image uint8 [H, W, 3]: square-root response (gamma 2), then pixel noise."""
-    image = 255 * np.sqrt(np.clip(light, 0, 1)).T.reshape(size, size, 3)
+    """Turn linear RGB in 0..1 into an image uint8 [H, W, 3]: square-root response (gamma 2), then pixel noise."""
+    image = 255 * np.sqrt(light).T.reshape(size, size, 3)
     image += difficulty.noise * generator.standard_normal(image.shape, dtype=np.float32)
     return np.clip(np.rint(image), 0, 255).astype(np.uint8)
 

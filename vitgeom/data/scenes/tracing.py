@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vitgeom.data.scenes.arrays import PerRay, PerRayMask, PerRayNumber, Points, Vector
+from vitgeom.data.scenes.arrays import Chosen, PerRay, PerRayMask, PerRayNumber, Points, Vector
 from vitgeom.data.scenes.difficulty import Difficulty
 from vitgeom.data.scenes.intersection import intersect, near
 from vitgeom.data.scenes.world import ROOM_HALF_WIDTH, ROOM_HEIGHT, World
@@ -27,6 +27,21 @@ class Hits:
     points: Points
     normals: Points
     instances: PerRayNumber
+
+    def take(self, rays: Chosen) -> Hits:
+        """Return some of the hits."""
+        points, normals = self.points.take(rays, axis=1), self.normals.take(rays, axis=1)
+        return Hits(self.distance[rays], points, normals, self.instances[rays])
+
+
+def join(first: Hits, second: Hits) -> Hits:
+    """Return the hits of both, in order."""
+    return Hits(
+        np.concatenate([first.distance, second.distance]),
+        np.concatenate([first.points, second.points], axis=1),
+        np.concatenate([first.normals, second.normals], axis=1),
+        np.concatenate([first.instances, second.instances]),
+    )
 
 
 def trace(world: World, origin: Vector, directions: Points) -> Hits:

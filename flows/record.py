@@ -1,0 +1,130 @@
+"""What a study leaves in the experiment tracker: parameters, figures per layer, where the features lie, and the report.
+
+Built from the results folder and the receipts. A study is recognised by what it depends on and what came out, so running it again, from
+here or from DVC, adds no second record.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from prefect.runtime import flow_run
+
+from flows import console
+from flows.outcome import Outcome
+from flows.provenance import git_state
+from flows.results import Results
+from flows.study import Resolved
+from tasks.receipt import Receipt
+from tasks.tracking import QUEUE, Tracked, track
+from tasks.tracking_record import CellRecord, DatasetRecord, Metric, Scalar, StudyRecord, flatten
+from vitgeom.bootstrap import Interval
+from vitgeom.recoverability import RecoverabilityReport
+from vitgeom.store.fingerprint import fingerprint
+
+
+def record(wanted: Resolved, *, probed: Sequence[Outcome], page: Receipt, tags: Mapping[str, str]) -> Tracked:
+    """Record a study and say where; a tracker that cannot be reached costs a warning, not the study.
+
+    Args:
+        wanted: The study.
+        probed: What became of each cell; those without a receipt are left out.
+        page: The receipt of the report.
+        tags: How it was run.
+    """
+    tracked = track(study_record(wanted, probed=probed, page=page, tags=tags), uri=wanted.params.tracking.uri)
+    if tracked.problem:
+        console.warn(
+            f"not recorded in {tracked.uri} yet: {tracked.problem}. The record waits in {QUEUE} for the next run."
+        )
+    else:
+        known = " (known before)" if tracked.reused else ""
+        console.say(f"recorded: run {tracked.run_id} in {tracked.uri}{known}; look at it with: vitgeom ui")
+    return tracked
+
+
+def study_record(
+    wanted: Resolved, *, probed: Sequence[Outcome], page: Receipt, tags: Mapping[str, str]
+) -> StudyRecord:
+    """Describe a study for the tracker."""
+    done = [(outcome, outcome.receipt) for outcome in probed if outcome.receipt is not None]
+    params = flatten(wanted.params.model_dump(mode="json", exclude={"engine", "tracking"}))
+    cells = tuple(_cell_record(wanted, outcome, receipt, params) for outcome, receipt in done)
+    key = fingerprint(
+        {"profile": wanted.profile, "params": params, "cells": [[cell.name, cell.key] for cell in cells]}
+    )
+    failed = len(probed) - len(done)
+    figures = wanted.out / "figures"
+    return StudyRecord(
+        experiment=wanted.params.tracking.experiment,
+        name=wanted.profile,
+        key=key,
+        params=params,
+        metrics=(Metric("cells_done", len(done)), Metric("cells_failed", failed)),
+        tags={**tags, **origin_tags(), "vitgeom.report": page.digest},
+        artifacts=(str(Path(wanted.out, "report.html").absolute()), str(figures.absolute())),
+        cells=cells,
+    )
+
+
+def origin_tags() -> dict[str, str]:
+    """Return where the run comes from: commit, Prefect's run, Ray's job, DVC's revision; only what there is."""
+    found: dict[str, Any] = {
+        "git.commit": git_state().get("commit"),
+        "prefect.flow_run_id": flow_run.get_id() if console.inside_flow_run() else None,
+        "ray.job_id": os.environ.get("RAY_JOB_ID") or os.environ.get("RAY_SUBMISSION_ID"),
+        "dvc.rev": os.environ.get("DVC_EXP_BASELINE_REV"),
+        "dvc.experiment": os.environ.get("DVC_EXP_NAME"),
+    }
+    return {name: str(value) for name, value in found.items() if value}
+
+
+def _cell_record(
+    wanted: Resolved, outcome: Outcome, fitted: Receipt, params: Mapping[str, Scalar]
+) -> CellRecord:
+    cell, results = outcome.cell, Results(wanted.out)
+    manifest, _ = results.read_features(cell)
+    findings = RecoverabilityReport.from_json(results.read_recoverability(cell)["report"])
+    return CellRecord(
+        name=cell.name,
+        key=fitted.digest,
+        params=dict(params),
+        metrics=tuple(_metrics(findings)),
+        tags={
+            "vitgeom.dataset": cell.dataset,
+            "vitgeom.backbone": cell.backbone,
+            "vitgeom.manifest": manifest.digest,
+            "vitgeom.probes": fitted.uri,
+        },
+        dataset=DatasetRecord(cell.path, manifest.digest, f"{wanted.store}/{manifest.address}"),
+        artifacts=(str(results.probes(cell)["recoverability.json"].absolute()),),
+    )
+
+
+def _metrics(findings: RecoverabilityReport) -> list[Metric]:
+    """Return one point per layer (the step, from 1) of what has one value per layer, and the figures of the whole."""
+    curves = {
+        "accuracy": findings.accuracy,
+        "accuracy_per_class": findings.accuracy_per_class,
+        "recoverability": findings.recoverability,
+    }
+    points = [
+        Metric(name, interval.value, layer)
+        for name, intervals in curves.items()
+        for layer, interval in enumerate(intervals, start=1)
+        if interval is not None
+    ]
+    whole: dict[str, Interval | float | None] = {
+        "r_any": findings.r_any,
+        "floor_uniform": findings.floor_uniform,
+        "floor_permutation": None if findings.floor_permutation is None else findings.floor_permutation.mean,
+        "oracle": findings.oracle,
+        "gap": findings.gap,
+        "errors": float(findings.errors),
+        "best_layer": None if findings.best_layer is None else float(findings.best_layer + 1),
+    }
+    values = {name: value.value if isinstance(value, Interval) else value for name, value in whole.items()}
+    return [*points, *(Metric(name, value) for name, value in values.items() if value is not None)]

@@ -1,0 +1,89 @@
+"""The study in a few lines: one row per cell, for the terminal, for Prefect's pages and for callers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flows.outcome import Outcome
+from tasks.receipt import Receipt
+
+HEADINGS = ("dataset × backbone", "last layer", "best layer", "any layer", "recovered", "errors")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What became of each cell.
+
+    Attributes:
+        profile: Name of the profile.
+        outcomes: One per cell, with the receipt of its probes or the reason why there is none.
+    """
+
+    profile: str
+    outcomes: tuple[Outcome, ...]
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return one row per finished cell under ``HEADINGS``; shares in percent."""
+        return [_row(outcome.cell.name, outcome.receipt) for outcome in self.outcomes if outcome.receipt]
+
+    def lines(self) -> list[str]:
+        """Return the rows as an aligned table, then the failed cells with their reasons."""
+        table = [HEADINGS, *self.rows()]
+        widths = [max(len(row[column]) for row in table) for column in range(len(HEADINGS))]
+        lines = ["  ".join(_aligned(row, widths)).rstrip() for row in table]
+        return lines + [
+            f"{outcome.cell.name}  FAILED  {outcome.problem}" for outcome in self.outcomes if outcome.problem
+        ]
+
+    def markdown(self, *, page: str) -> str:
+        """Return a heading, a link to the page (a path or URI) and the table."""
+        rule = ["---"] + ["---:"] * (len(HEADINGS) - 1)
+        table = [f"| {' | '.join(row)} |" for row in (HEADINGS, rule, *self.rows())]
+        failed = [
+            f"- **{outcome.cell.name}** failed: {outcome.problem}"
+            for outcome in self.outcomes
+            if outcome.problem
+        ]
+        link = f"[{page}]({_as_link(page)})"
+        return "\n".join([f"# {self.profile}", "", f"Report: {link}", "", *table, "", *failed])
+
+    def to_json(self, *, page: str) -> dict[str, Any]:
+        """Return plain JSON for whoever called the flow."""
+        return {
+            "profile": self.profile,
+            "report": page,
+            "cells": {
+                outcome.cell.name: outcome.receipt.detail if outcome.receipt else {"failed": outcome.problem}
+                for outcome in self.outcomes
+            },
+        }
+
+
+def _row(name: str, fitted: Receipt) -> tuple[str, ...]:
+    found = fitted.detail
+    best = f"{_percent(found['accuracy_best'])} (layer {found['best_layer'] + 1})"
+    return (
+        name,
+        _percent(found["accuracy_last"]),
+        best,
+        _percent(found["oracle"]),
+        _percent(found["r_any"]),
+        str(found["errors"]),
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    return [
+        row[0].ljust(widths[0]),
+        *(text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True)),
+    ]
+
+
+def _as_link(uri: str) -> str:
+    return uri if "://" in uri else f"file://{uri}"

@@ -1,0 +1,93 @@
+"""Result files: where they lie, when they count."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from tasks.probe_results import (
+    DONE,
+    FILES,
+    describe_probes,
+    finished_results,
+    json_bytes,
+    results_path,
+    write_results,
+)
+from tasks.request import ProbeRequest
+from vitgeom.probes import L2_GRID, LayerProbes, fit_probes
+from vitgeom.seeding import generator_for
+from vitgeom.store.uri import Root
+
+
+def request(**changes: object) -> ProbeRequest:
+    return ProbeRequest(**{"store": "/s", "address": "features/digits/nano/00aa", "manifest_digest": "d" * 64, **changes})
+
+
+def test_the_place_follows_what_decides_the_numbers() -> None:
+    base = results_path(request())
+    assert base.startswith("probes/digits/nano/")
+    assert {results_path(request(store="/t")), results_path(request(threads=4)), results_path(request(l2=L2_GRID))} == {base}
+    changes = [{"token": "mean"}, {"last_layer": "raw"}, {"l2": (1.0,)}, {"tol": 1e-3}, {"seed": 1}, {"refit": True}]
+    changes += [{"manifest_digest": "e" * 64}, {"max_iter": 7}, {"num_bootstrap": 10}]
+    assert len({base, *(results_path(request(**change)) for change in changes)}) == len(changes) + 1
+
+
+def files() -> dict[str, bytes]:
+    return {name: name.encode() for name in FILES}
+
+
+def test_results_count_once_their_record_is_there(tmp_path: Path) -> None:
+    target = Root(tmp_path)
+    assert finished_results(target) is None
+    record = write_results(target, files(), rows=9, seconds=1.5, detail={"errors": 3})
+    assert finished_results(target) == record
+    assert (record["rows"], record["seconds"], record["detail"]) == (9, 1.5, {"errors": 3})
+
+
+def test_the_digest_is_that_of_the_files_alone(tmp_path: Path) -> None:
+    first = write_results(Root(tmp_path / "a"), files(), rows=9, seconds=1.5, detail={})
+    second = write_results(Root(tmp_path / "b"), files(), rows=9, seconds=99.0, detail={})
+    changed = write_results(Root(tmp_path / "c"), {**files(), FILES[0]: b"else"}, rows=9, seconds=1.5, detail={})
+    assert first["digest"] == second["digest"] != changed["digest"]
+
+
+@pytest.mark.parametrize("name", [*FILES, DONE])
+@pytest.mark.parametrize("damage", ["changed", "gone"])
+def test_damaged_results_do_not_count(tmp_path: Path, name: str, damage: str) -> None:
+    write_results(Root(tmp_path), files(), rows=9, seconds=1.5, detail={})
+    if damage == "gone":
+        (tmp_path / name).unlink()
+    else:
+        (tmp_path / name).write_bytes(b"\x00")
+    assert finished_results(Root(tmp_path)) is None
+
+
+def test_a_missing_file_is_a_slip_of_our_own(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="results are"):
+        write_results(Root(tmp_path), {"probes.json": b""}, rows=9, seconds=1.5, detail={})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_is_the_same_for_equal_values_and_refuses_nan() -> None:
+    assert json_bytes({"b": 1, "a": 2}) == json_bytes({"a": 2, "b": 1})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json_bytes({"a": float("nan")})
+
+
+def test_the_description_says_how_each_layer_was_chosen() -> None:
+    generator = generator_for(0, "probe results")
+    features, labels = torch.randn(60, 3, 4, generator=generator), torch.arange(60) % 3
+    features[:, 1, 0] += 3.0 * labels
+    probes = fit_probes(features, labels, X_val=features, y_val=labels, l2=(0.01, 1.0))
+    told = describe_probes(probes)
+    assert [entry["layer"] for entry in told["layers"]] == [1, 2, 3]
+    assert [entry["l2"] for entry in told["layers"]] == probes.chosen_l2.tolist()
+    for number, entry in enumerate(told["layers"]):
+        assert entry["val_loss"] == float(probes.val_loss[number].min())
+        assert entry["converged"]
+    rebuilt = LayerProbes.from_parts(probes.tensors(), json.loads(json_bytes(told))["meta"])
+    assert torch.equal(rebuilt.logits(features), probes.logits(features))

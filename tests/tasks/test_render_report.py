@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tasks.render_report import CombinationSource, DatasetNote, QuarantineNote, RenderRequest, StageCost, run
+from tests.support.html_checks import read_page
+from tests.support.result_files import planted_results
+from vitgeom.errors import InvalidInput, StoreError
+from vitgeom.store.uri import Root
+
+
+def stored(place: str, **planted: Any) -> dict[str, str]:
+    """Write the result files of one pair and return their URIs."""
+    root = Root(place)
+    names = ("manifest", "probes", "recoverability")
+    for name, content in zip(names, planted_results(**planted), strict=True):
+        root.write_json(f"{name}.json", content)
+    return {name: f"{root.uri}/{name}.json" for name in names}
+
+
+def request(*sources: CombinationSource, out: str, **more: Any) -> RenderRequest:
+    return RenderRequest(
+        profile="embedded", title="What do layers know?", combinations=sources, out=out, **more
+    )
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> tuple[CombinationSource, ...]:
+    return (
+        CombinationSource(dataset="digits", backbone="nano", **stored(f"{tmp_path}/a")),
+        CombinationSource(
+            dataset="photos", backbone="nano", **stored(f"{tmp_path}/b", skills=(0.3, 0.5, 0.7, 1.0), best=3)
+        ),
+        CombinationSource(dataset="scenes", backbone="nano", failed="StoreError: the disk is <full>"),
+    )
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_page_figures_table_and_summary_are_written(
+    tmp_path: Path, sources: tuple[CombinationSource, ...]
+) -> None:
+    out = tmp_path / "results"
+    note = DatasetNote(
+        name="digits", source="scans", quarantine=(QuarantineNote(path="x.png", reason="torn"),)
+    )
+    cost = StageCost(stage="extract", dataset="digits", backbone="nano", seconds=2.5, bytes=1000, rows=520)
+    provenance = {"git": {"commit": "abc123"}, "engine": "serial"}
+    receipt = run(request(*sources, out=str(out), datasets=(note,), costs=(cost,), provenance=provenance))
+    files = tree(out)
+    assert sorted(files) == sorted(receipt.detail["files"])
+    assert {"report.html", "metrics.csv", "summary.json", "figures/overview.svg"} <= set(files)
+    assert receipt.uri == f"{out}/report.html"
+    assert (receipt.detail["finished"], receipt.detail["failed"], receipt.rows) == (2, 1, 240)
+    words = " ".join(read_page(files["report.html"].decode()).texts)
+    for part in ("StoreError: the disk is <full>", "x.png", "abc123", "2.50 s", "no errors"):
+        assert part in words
+    rows = list(csv.DictReader(files["metrics.csv"].decode().splitlines()))
+    assert [(row["dataset"], row["layer"]) for row in rows] == [
+        (name, str(n)) for name in ("digits", "photos") for n in range(1, 5)
+    ]
+    summary = json.loads(files["summary.json"])
+    assert summary["failed"][0]["reason"] == "StoreError: the disk is <full>"
+    assert summary["finished"][0]["errors"] > summary["finished"][1]["errors"] == 0
+
+
+def test_again_gives_the_same_bytes_and_touches_nothing(
+    tmp_path: Path, sources: tuple[CombinationSource, ...]
+) -> None:
+    out = tmp_path / "results"
+    first = run(request(*sources, out=str(out)))
+    times = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
+    second = run(request(*sources, out=str(out)))
+    assert first.digest == second.digest
+    assert times == {path: path.stat().st_mtime_ns for path in out.rglob("*")}
+
+
+def test_figures_of_an_earlier_report_are_removed(
+    tmp_path: Path, sources: tuple[CombinationSource, ...]
+) -> None:
+    out = tmp_path / "results"
+    run(request(*sources, out=str(out)))
+    assert (out / "figures" / "accuracy-2.svg").exists()
+    run(request(sources[0], out=str(out)))
+    assert sorted(path.name for path in (out / "figures").iterdir()) == [
+        "accuracy-1.svg",
+        "overview.svg",
+        "recoverability-1.svg",
+    ]
+
+
+def test_results_may_lie_at_any_uri() -> None:
+    source = CombinationSource(dataset="digits", backbone="nano", **stored("memory://report-test/in"))
+    run(request(source, out="memory://report-test/out"))
+    page = Root("memory://report-test/out").read_bytes("report.html").decode()
+    assert "digits × nano" in " ".join(read_page(page).texts)
+
+
+def test_only_failed_pairs_still_give_a_page(tmp_path: Path, sources: tuple[CombinationSource, ...]) -> None:
+    receipt = run(request(sources[2], out=str(tmp_path / "results")))
+    assert receipt.detail["headline"].startswith("No answer")
+
+
+def test_a_missing_result_file_is_named(tmp_path: Path, sources: tuple[CombinationSource, ...]) -> None:
+    (tmp_path / "a" / "probes.json").unlink()
+    with pytest.raises(StoreError, match=re.escape("a/probes.json: it does not exist")):
+        run(request(*sources, out=str(tmp_path / "results")))
+    assert not (tmp_path / "results").exists()
+
+
+def test_files_of_another_pair_are_refused(tmp_path: Path) -> None:
+    uris = stored(f"{tmp_path}/a")
+    uris["manifest"] = stored(f"{tmp_path}/b", num_test=90)["manifest"]
+    with pytest.raises(
+        InvalidInput, match="digits × nano do not belong together: number of test samples is 90, 120"
+    ):
+        run(
+            request(
+                CombinationSource(dataset="digits", backbone="nano", **uris), out=str(tmp_path / "results")
+            )
+        )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"manifest": "m", "probes": "p"},
+        {"manifest": "m", "probes": "p", "recoverability": "r", "failed": "why"},
+    ],
+)
+def test_a_pair_is_finished_or_failed(given: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match="must give either manifest, probes and recoverability"):
+        CombinationSource(dataset="d", backbone="b", **given)
+
+
+def test_a_page_about_nothing_is_refused() -> None:
+    with pytest.raises(ValidationError, match="at least 1 item"):
+        request(out="x")

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load, save
+
+from tests.support.layered_features import layered_features
+from vitgeom.errors import InvalidInput
+from vitgeom.probes import FunctionLayers, LayerProbes, fit_probes
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    x, y = layered_features(120, 3, 6, 3, strength=1.0)
+    names = np.array(["kite", "owl", "wren"])[y]
+    return fit_probes(x[:80], names[:80], X_val=x[80:], y_val=names[80:], l2=(1e-3, 1e-1)), x
+
+
+def test_logits_are_those_of_the_standardised_features(fitted):
+    probes, x = fitted
+    logits = probes.logits(x)
+    assert logits.shape == (120, 3, 3)
+    for layer in range(3):
+        z = (x[:, layer].double() - probes.mean[layer]) / probes.std[layer]
+        torch.testing.assert_close(logits[:, layer].double(), z @ probes.weight[layer] + probes.bias[layer], rtol=1e-6, atol=1e-6)
+
+
+def test_predictions_are_original_ids(fitted):
+    probes, x = fitted
+    said = probes.predict(x)
+    assert said.shape == (120, 3)
+    assert set(said.flatten()) <= {"kite", "owl", "wren"}
+    assert (said == probes.classes[probes.logits(x).argmax(dim=2).numpy()]).all()
+
+
+def test_a_source_gives_the_same_as_a_tensor(fitted):
+    probes, x = fitted
+    source = FunctionLayers(lambda layer: x[:, layer], num_layers=3)
+    assert torch.equal(probes.logits(source), probes.logits(x))
+
+
+def test_index_undoes_classes(fitted):
+    probes, _ = fitted
+    assert probes.index(["wren", "kite", "emu"]).tolist() == [2, 0, -1]
+
+
+def test_parts_survive_safetensors_and_json(fitted):
+    probes, x = fitted
+    tensors, meta = load(save(probes.tensors())), json.loads(json.dumps(probes.meta()))
+    again = LayerProbes.from_parts(tensors, meta)
+    assert torch.equal(again.logits(x), probes.logits(x))
+    assert (again.predict(x) == probes.predict(x)).all()
+    assert again.meta() == probes.meta()
+    for name, tensor in probes.tensors().items():
+        assert torch.equal(again.tensors()[name], tensor)
+
+
+def test_integer_classes_survive_too(fitted):
+    probes, _ = fitted
+    again = LayerProbes.from_parts(probes.tensors(), {**probes.meta(), "classes": [0, 1, 7]})
+    assert again.classes.dtype == np.int64
+    assert again.index([7, 1]).tolist() == [2, 1]
+
+
+def test_no_rows_give_no_predictions(fitted):
+    probes, x = fitted
+    assert probes.predict(x[:0]).shape == (0, 3)
+
+
+def test_other_layers_or_widths_are_refused(fitted):
+    probes, x = fitted
+    with pytest.raises(InvalidInput, match="X must have the 3 layers of the probes, got 2"):
+        probes.logits(x[:, :2])
+    with pytest.raises(InvalidInput, match="X must have the training width 6, got 5 at layer 0"):
+        probes.logits(x[:, :, :5])
+
+
+def test_missing_and_unknown_parts_are_refused(fitted):
+    probes, _ = fitted
+    tensors = probes.tensors()
+    tensors["weigth"] = tensors.pop("weight")
+    with pytest.raises(InvalidInput, match=r"missing \['weight'\], unknown \['weigth'\]"):
+        LayerProbes.from_parts(tensors, probes.meta())
+    with pytest.raises(InvalidInput, match=r"meta must hold exactly .* missing \['classes'\]"):
+        LayerProbes.from_parts(probes.tensors(), {"best_layer": 0, "refit": False})

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from vitgeom.errors import InvalidInput
+from vitgeom.probes.layers import FunctionLayers, LayerSource, TensorLayers, as_layers, read_layer, refuse_non_finite
+
+
+def test_a_tensor_and_a_function_give_the_same_layers():
+    x = torch.randn(4, 3, 2, generator=torch.Generator().manual_seed(0))
+    function = FunctionLayers(lambda layer: x[:, layer], num_layers=3)
+    tensor = as_layers(x, name="X")
+    assert isinstance(function, LayerSource)
+    assert as_layers(function, name="X") is function
+    assert function.num_layers == tensor.num_layers == 3
+    for layer in range(3):
+        torch.testing.assert_close(function(layer), tensor(layer), rtol=0, atol=0)
+        assert tensor(layer).is_contiguous()
+
+
+def test_only_the_layer_asked_for_is_read():
+    asked = []
+
+    def read(layer):
+        asked.append(layer)
+        return torch.zeros(2, 3)
+
+    read_layer(FunctionLayers(read, num_layers=9), 4, name="X", rows=2)
+    assert asked == [4]
+
+
+def test_values_whose_sum_overflows_are_still_finite():
+    refuse_non_finite(torch.full((2, 2), 1.5e308, dtype=torch.float64), name="X", layer=0)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_a_bad_row_is_named(value, dtype):
+    x = torch.zeros(5, 2, 3, dtype=dtype)
+    x[3, 1, 2] = value
+    with pytest.raises(InvalidInput, match=r"X must be finite, got .* in 1 row\(s\) at layer 1, first in row 3"):
+        read_layer(TensorLayers(x), 1, name="X", rows=5)
+
+
+def test_infinities_that_cancel_are_found():
+    x = torch.tensor([[float("inf"), -float("inf")], [0.0, 0.0]])
+    with pytest.raises(InvalidInput, match="first in row 0"):
+        refuse_non_finite(x, name="X_test", layer=None)
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (3, 0), (3, 2, 1)])
+def test_a_layer_of_the_wrong_shape_is_refused(shape):
+    source = FunctionLayers(lambda layer: torch.zeros(*shape), num_layers=1)
+    with pytest.raises(InvalidInput, match=r"X_val at layer 0 must have shape \[3, D\] to match its 3 labels"):
+        read_layer(source, 0, name="X_val", rows=3)
+
+
+def test_integer_features_are_refused():
+    source = FunctionLayers(lambda layer: torch.zeros(3, 2, dtype=torch.int64), num_layers=1)
+    with pytest.raises(InvalidInput, match=r"must be floating point, got torch.int64; call .float\(\)"):
+        read_layer(source, 0, name="X", rows=3)
+
+
+def test_a_matrix_is_refused_with_the_way_out():
+    with pytest.raises(InvalidInput, match=r"X must have shape \[n, L, D\].*X\[:, None, :\]"):
+        as_layers(torch.zeros(3, 2), name="X")
+
+
+def test_no_layers_are_refused():
+    with pytest.raises(InvalidInput, match="num_layers must be >= 1, got 0"):
+        FunctionLayers(lambda layer: torch.zeros(1, 1), num_layers=0)
