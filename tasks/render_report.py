@@ -17,7 +17,7 @@ What the caller hands over (all small JSON; URIs are anything that ``vitgeom.sto
         datasets=(DatasetNote(name="digits", source="scikit-learn digits, 1,797 images", quarantine=(
             QuarantineNote(path="a/b.png", reason="truncated"),)),),
         costs=(StageCost(stage="extract", dataset="digits", backbone="nano_supervised", seconds=3.2,
-                         bytes=1048576, peak_bytes=500000000, rows=1797, cached=False),),
+                         bytes=1048576, peak_bytes=500000000, rows=1797),),
         provenance={"git": {"commit": "abc"}, "versions": {"torch": "2.13"}, "params": {...}, "machine": {...},
                     "engine": {"kind": "ray"}, "orchestrator": "prefect"},   # any nesting of plain JSON
         out="results/embedded",
@@ -94,7 +94,7 @@ class DatasetNote(_Small):
 
 
 class StageCost(_Small):
-    """What one stage of one combination took. ``bytes`` are stored bytes, ``peak_bytes`` the largest memory of a process."""
+    """What one stage of one pair took when it was computed: stored ``bytes``, and ``peak_bytes`` of the largest process."""
 
     stage: str
     dataset: str
@@ -103,7 +103,6 @@ class StageCost(_Small):
     bytes: int | None = Field(default=None, ge=0)
     peak_bytes: int | None = Field(default=None, ge=0)
     rows: int | None = Field(default=None, ge=0)
-    cached: bool = False
 
 
 class RenderRequest(Request):
@@ -200,7 +199,6 @@ def _material(request: RenderRequest) -> Material:
                 num_bytes=cost.bytes,
                 peak_bytes=cost.peak_bytes,
                 rows=cost.rows,
-                cached=cost.cached,
             )
             for cost in request.costs
         ),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tasks.catalogue import CATALOGUE
+import pytest
+
 from tasks.cluster.engine import RayEngine
 from tasks.failure import RetryPolicy
+from tests.support.flaky_extraction import flaky_catalogue
 from tests.support.toy_tasks import TOYS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,13 +33,21 @@ def importable_tests() -> Iterator[None]:
 
 
 @contextmanager
+def own_temporary_folder() -> Iterator[None]:
+    """Let temporary files of the block, and logs that a dead worker leaves, go with it."""
+    with tempfile.TemporaryDirectory(prefix="vt-", dir="/tmp") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", folder)
+        yield
+
+
+@contextmanager
 def two_cpu_engine() -> Iterator[RayEngine]:
     """Open the engine; Ray starts with the first unit."""
-    with importable_tests():
+    with importable_tests(), own_temporary_folder():
         engine = RayEngine(
             num_cpus=2,
             max_in_flight=2,
-            catalogue={**CATALOGUE, **TOYS},
+            catalogue={**flaky_catalogue(), **TOYS},
             policy=RetryPolicy(retries=2, first_pause=0.01),
         )
         try:

@@ -111,7 +111,7 @@ def material(*finished: Combination, failed: Sequence[Failure] = ()) -> Material
                 peak_bytes=612_000_000,
                 rows=1797,
             ),
-            Cost("probe", "digits", "nano_supervised", 187.0, num_bytes=120_000, cached=True),
+            Cost("probe", "digits", "nano_supervised", 187.0, num_bytes=120_000),
         ),
         provenance={
             "git commit": "0123456789abcdef",

@@ -29,7 +29,7 @@ nav a{display:inline-block;padding:.3rem .9rem .3rem 0}
 .tag{display:inline-block;font-size:.8rem;font-weight:600;padding:.05rem .55rem;border:1px solid var(--rule);border-radius:1rem}
 .figures{display:grid;gap:1.25rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),28rem));margin:.75rem 0}
 figure{margin:0;min-width:0}
-figure.wide{max-width:38rem}
+figure.wide{max-width:32rem}
 figure svg{display:block;width:100%;height:auto}
 figcaption{font-size:.875rem;color:var(--muted);margin-top:.35rem}
 figcaption b{color:var(--ink)}

@@ -21,7 +21,7 @@ class DatasetFacts:
 
 @dataclass(frozen=True)
 class Cost:
-    """What one stage of one pair took; ``num_bytes`` are stored bytes, ``peak_bytes`` the largest memory of a process."""
+    """What one stage of one pair took when it was computed; ``num_bytes`` are stored, ``peak_bytes`` the memory of a process."""
 
     stage: str
     dataset: str
@@ -30,7 +30,6 @@ class Cost:
     num_bytes: int | None = None
     peak_bytes: int | None = None
     rows: int | None = None
-    cached: bool = False
 
 
 @dataclass(frozen=True)

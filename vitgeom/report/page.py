@@ -222,14 +222,14 @@ def _provenance(provenance: Mapping[str, Any]) -> Markup:
 
 def _block(key: str, value: Any) -> Markup:
     """Show a mapping as a list of its leaves under a heading of its own; anything else on one line."""
-    leaves = flatten(value) if isinstance(value, Mapping) else {"": value}
+    leaves = flatten(value) if isinstance(value, Mapping) and value else {"": value}
     entries = (
         entry
         for name, leaf in leaves.items()
         for entry in (element("dt", name or key), element("dd", _leaf(leaf)))
     )
     listing = element("dl", *entries)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or not value:
         return listing
     return element(
         "details",
@@ -254,6 +254,8 @@ def flatten(tree: Mapping[str, Any], *, path: str = "") -> dict[str, Any]:
 
 
 def _leaf(value: Any) -> str:
+    if value in (None, {}, []):
+        return "not recorded" if value == {} else "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 

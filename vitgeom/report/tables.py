@@ -99,22 +99,22 @@ def layers(pair: Combination) -> Markup:
 
 
 def costs(entries: Sequence[Cost]) -> Markup:
-    """Return seconds and bytes by stage.
+    """Return seconds and bytes by stage; a column that nothing is known of is left out.
 
     Args:
         entries: At least one.
     """
-    header = ("stage", "dataset", "backbone", "time", "stored", "peak memory", "rows", "computed")
-    rows = [
-        (
-            cost.stage, cost.dataset, cost.backbone, duration(cost.seconds), size(cost.num_bytes, missing=UNKNOWN),
-            size(cost.peak_bytes, missing=UNKNOWN), UNKNOWN if cost.rows is None else f"{cost.rows:,}", "earlier (found in the store)" if cost.cached else "in this run",
-        )
-        for cost in entries
-    ]  # fmt: skip
-    return table(
-        header, rows, caption="Wall time, stored bytes and the largest memory of a process, by stage."
-    )
+    columns = {
+        "images": [UNKNOWN if cost.rows is None else f"{cost.rows:,}" for cost in entries],
+        "time": [duration(cost.seconds) for cost in entries],
+        "stored": [size(cost.num_bytes, missing=UNKNOWN) for cost in entries],
+        "peak memory": [size(cost.peak_bytes, missing=UNKNOWN) for cost in entries],
+    }
+    known = {title: cells for title, cells in columns.items() if set(cells) != {UNKNOWN}}
+    names = [(cost.stage, cost.dataset, cost.backbone) for cost in entries]
+    rows = [(*name, *numbers) for name, numbers in zip(names, zip(*known.values(), strict=True), strict=True)]
+    caption = "What each stage took when it was computed: time of all its units together, whichever processes ran them; stored bytes; largest memory of a process."
+    return table(("stage", "dataset", "backbone", *known), rows, caption=caption)
 
 
 def quarantine(entries: Sequence[tuple[str, str, str]]) -> Markup:

@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from tasks.cluster.engine import RayEngine
+from tasks.engine import SerialEngine
+from tasks.extract_dataset import extract
+from tasks.request import ProbeRequest
 from tests.contracts.executor import EngineContract, toys
+from tests.support.flaky_extraction import flaky_catalogue
 from tests.support.ray_engine import two_cpu_engine
+from tests.support.small_extraction import BACKBONE, noise, settings, stored_bytes
 from tests.support.toy_tasks import TOYS, ToyRequest, tries
 from vitgeom.errors import InvalidInput, ResourceShortage
 
@@ -56,3 +61,35 @@ def test_a_second_connection_of_the_process_is_refused(shared_engine: RayEngine,
     with pytest.raises(InvalidInput, match="already connected to a Ray cluster"):
         other.map("toy", toys(tmp_path, 2))
     assert shared_engine.map("toy", [ToyRequest(folder=str(tmp_path), number=5)])[0].digest == "25"
+
+
+def test_extraction_and_probes_end_with_the_bytes_of_a_serial_run(shared_engine: RayEngine, tmp_path: Path) -> None:
+    """Every third unit's worker is killed once; the stores must not show it."""
+    for name, engine in (("serial", SerialEngine(catalogue=flaky_catalogue())), ("ray", shared_engine)):
+        store = tmp_path / name / "store"
+        sealed = extract(noise(), BACKBONE, store=str(store), settings=settings(), engine=engine)
+        request = ProbeRequest(
+            store=str(store),
+            address=sealed.detail["address"],
+            manifest_digest=sealed.digest,
+            l2=(0.01, 0.1),
+            num_bootstrap=20,
+        )
+        engine.map("fit_probes", [request])
+    serial, ray = stored_bytes(tmp_path / "serial" / "store"), stored_bytes(tmp_path / "ray" / "store")
+    assert list(serial) == list(ray)
+    assert [name for name in serial if serial[name] != ray[name]] == []
+    assert len(list((tmp_path / "ray" / "failed").iterdir())) == len(list((tmp_path / "serial" / "failed").iterdir())) == 3
+
+
+def test_a_closed_engine_refuses_work(tmp_path: Path) -> None:
+    engine = RayEngine(catalogue=TOYS)
+    engine.close()
+    engine.close()
+    with pytest.raises(InvalidInput, match="this engine is closed"):
+        engine.map("toy", toys(tmp_path, 1))
+
+
+def test_an_engine_that_can_have_nothing_in_flight_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="max_in_flight must be >= 1 unit, got 0"):
+        RayEngine(max_in_flight=0)

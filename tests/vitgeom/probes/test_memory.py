@@ -28,8 +28,10 @@ def test_rows_are_chunked_to_a_fixed_size():
     assert chunk_rows(width=10**9, columns=10**9) == 1
 
 
-@pytest.mark.parametrize(("rows", "width", "classes", "problems"), [(20_000, 256, 100, 4), (600, 1024, 50, 3)])
-def test_a_fit_stays_below_the_formula(rows, width, classes, problems):
+@pytest.mark.parametrize(
+    ("rows", "width", "classes", "problems", "least"), [(20_000, 256, 100, 4, 0.4), (600, 1024, 50, 3, 0.1)]
+)
+def test_a_fit_stays_below_the_formula(rows, width, classes, problems, least):
     """Peak resident memory of a fit, over what the process held before, against the stated bytes."""
     code = f"""
 import torch
@@ -51,6 +53,5 @@ print((resident("VmHWM") - before) * 1024)
     stated = bytes_per_layer(num_rows=rows, width=width) - rows * width * 4
     stated += problems * bytes_per_problem(num_rows=rows, width=width, num_classes=classes)
     used = int(done.stdout)
-    print(f"used {used / 1e6:.0f} MB of {stated / 1e6:.0f} MB stated")
     assert used <= stated
-    assert used >= 0.2 * stated  # a formula far above the truth would halve the batches for nothing
+    assert used >= least * stated  # a formula far above the truth would halve the batches for nothing

@@ -120,6 +120,15 @@ def test_empty_costs_and_provenance_say_so() -> None:
     assert "Quarantine: no file" in words
 
 
+def test_provenance_shows_what_is_missing_as_words() -> None:
+    bare = dataclasses.replace(
+        material(combination()), provenance={"git": {}, "params": {"image_size": None, "refit": False}}
+    )
+    words = text(page(bare))
+    assert "git not recorded" in words
+    assert "image_size none refit false" in words
+
+
 def test_six_pairs_of_twelve_layers_stay_below_two_megabytes() -> None:
     deep = combination(accuracies=[0.5] * 12, best_layer=3)
     assert 6 * len(page(material(deep)).encode()) <= 2_000_000

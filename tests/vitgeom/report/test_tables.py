@@ -41,14 +41,12 @@ def test_layer_table_marks_the_best_and_the_doubtful() -> None:
     assert rows[-1][3] == "last"
 
 
-def test_costs_say_what_was_found_and_what_was_computed() -> None:
-    entries = [
-        Cost("extract", "d", "b", 3.21, num_bytes=2000, rows=1797),
-        Cost("probe", "d", "b", 0.5, cached=True),
-    ]
-    _, first, second = cells(tables.costs(entries))
-    assert first == ["extract", "d", "b", "3.21 s", "2.0 kB", "not recorded", "1,797", "in this run"]
-    assert second[-1] == "earlier (found in the store)"
+def test_costs_leave_out_what_nothing_is_known_of() -> None:
+    entries = [Cost("extract", "d", "b", 3.21, num_bytes=2000, rows=1797), Cost("probe", "d", "b", 0.5)]
+    head, first, second = cells(tables.costs(entries))
+    assert head == ["stage", "dataset", "backbone", "images", "time", "stored"]
+    assert first == ["extract", "d", "b", "1,797", "3.21 s", "2.0 kB"]
+    assert second == ["probe", "d", "b", "not recorded", "0.50 s", "not recorded"]
 
 
 def test_quarantine_counts_its_files() -> None:

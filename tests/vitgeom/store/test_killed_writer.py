@@ -1,0 +1,34 @@
+"""Writers that die in the middle of their work leave a store that the next one finishes, byte for byte."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tests.support import killed_writer
+from tests.support.feature_stores import fill, make_store, snapshot
+from tests.support.s3_server import S3Server
+from vitgeom.store.integrity import verify
+
+
+def _finished(root: Path | str) -> dict[str, bytes]:
+    store = make_store(str(root), splits=killed_writer.SPLITS)
+    fill(store)
+    store.seal()
+    assert verify(store) == []
+    return snapshot(store.root)
+
+
+def test_ten_kills_on_a_disk_change_no_byte(tmp_path: Path) -> None:
+    killed = tmp_path / "killed"
+    assert killed_writer.run(str(killed), kills=10, seed=1, environment={}) >= 5
+    assert _finished(killed) == _finished(tmp_path / "undisturbed")
+
+
+@pytest.mark.services
+def test_three_kills_on_s3_change_no_byte(s3_environment: S3Server, tmp_path: Path) -> None:
+    killed = s3_environment.bucket(f"killed-{uuid.uuid4().hex[:8]}") + "/x"
+    assert killed_writer.run(killed, kills=3, seed=2, environment=s3_environment.environment()) >= 1
+    assert _finished(killed) == _finished(tmp_path / "undisturbed")
