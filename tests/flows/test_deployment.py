@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,42 +42,45 @@ def prefect(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield server
 
 
-def run(prefect: PrefectServer, folder: Path, name: str, *options: str) -> tuple[int, str]:
-    done = prefect.command(
-        "deployment", "run", name, "--watch", "--watch-interval", "1", *options, cwd=folder
+def names(prefect: PrefectServer, kind: str, *, field: str = "name") -> list[str]:
+    """Return the names of everything of one kind that the server knows."""
+    request = urllib.request.Request(
+        f"{prefect.url}/{kind}/filter",
+        data=b"{}",
+        headers={"Content-Type": "application/json"},
+        method="POST",
     )
-    return done.returncode, done.stdout + done.stderr
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return [str(item[field]) for item in json.load(answer)]
 
 
-def test_the_whole_study_runs_as_a_deployment_and_leaves_its_summary(
+def test_all_flows_are_deployed_under_the_names_of_their_flows(prefect: PrefectServer) -> None:
+    assert sorted(names(prefect, "deployments")) == ["extract", "full-benchmark", "probe", "report"]
+    assert set(names(prefect, "flows")) == {"extract", "full-benchmark", "probe", "report"}
+
+
+def test_the_short_name_runs_the_whole_study_and_the_run_shows_its_summary(
     prefect: PrefectServer, folder: Path
 ) -> None:
-    code, said = run(prefect, folder, "full-benchmark/full-benchmark")
+    done = prefect.command(
+        "deployment", "run", "full-benchmark", "--watch", "--watch-interval", "1", cwd=folder
+    )
 
-    assert code == 0, said + (prefect.home / "worker.log").read_text()[-4000:]
-    assert (folder / "results" / "embedded" / "report.html").is_file()
-    told = json.loads((folder / "results" / "embedded" / "run.json").read_text())
-    assert told["orchestrator"] == "prefect"
-    shown = prefect.command("artifact", "ls", cwd=folder).stdout
-    assert "benchmark-summary" in shown
-    assert "accuracies" in shown
-    runs = prefect.command("flow-run", "ls", cwd=folder).stdout
-    assert all(name in runs for name in ("full-benchmark", "extract features", "fit probes", "write report"))
     log = (prefect.home / "worker.log").read_text()
-    assert "Task run 'extract noise-" in log
+    assert done.returncode == 0, done.stdout + done.stderr + log[-4000:]
+    assert "deployment 'full-benchmark/full-benchmark'" in done.stdout
+    assert (folder / "results" / "embedded" / "report.html").is_file()
+    assert json.loads((folder / "results" / "embedded" / "run.json").read_text())["orchestrator"] == "prefect"
+    assert {"benchmark-summary", "accuracies"} <= set(names(prefect, "artifacts", field="key"))
+    assert {"full-benchmark", "extract features", "fit probes", "write report"} <= set(
+        names(prefect, "flow_runs")
+    )
+    tasks = names(prefect, "task_runs")
+    assert any(name.startswith("extract noise-") and " × vit_tiny" in name for name in tasks), tasks
 
 
-def test_a_short_name_runs_the_deployment_of_the_flow_of_that_name(
-    prefect: PrefectServer, folder: Path
-) -> None:
-    code, said = run(prefect, folder, "report")
+def test_the_long_name_means_the_same_deployment(prefect: PrefectServer, folder: Path) -> None:
+    shown = [prefect.command("deployment", "inspect", name, cwd=folder) for name in ("probe", "probe/probe")]
 
-    assert code == 0, said + (prefect.home / "worker.log").read_text()[-4000:]
-    assert "deployment 'report/report'" in said
-
-
-def test_an_unknown_profile_ends_the_run_as_failed(prefect: PrefectServer, folder: Path) -> None:
-    code, said = run(prefect, folder, "full-benchmark", "--param", "profile=embeded")
-
-    assert code == 1, said
-    assert "Did you mean 'embedded'?" in (prefect.home / "worker.log").read_text()
+    assert [done.returncode for done in shown] == [0, 0]
+    assert shown[0].stdout == shown[1].stdout

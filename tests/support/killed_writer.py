@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from tests.support.feature_stores import fill, make_store
 from vitgeom.store.features import open_features
@@ -62,7 +63,7 @@ def run(uri: str, *, kills: int, seed: int, environment: dict[str, str]) -> int:
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.killed_writer", uri, str(kills), str(seed)],
         env={**os.environ, **environment},
-        cwd=os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
+        cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         timeout=300,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.cluster import connect
 from tasks.cluster.engine import RayEngine
 from tasks.failure import RetryPolicy
 from tests.support.flaky_extraction import flaky_catalogue
@@ -33,17 +34,17 @@ def importable_tests() -> Iterator[None]:
 
 
 @contextmanager
-def own_temporary_folder() -> Iterator[None]:
-    """Let temporary files of the block, and logs that a dead worker leaves, go with it."""
+def own_ray_folder() -> Iterator[None]:
+    """Let what Ray leaves on disk (the logs of a worker that died, too) go with the block."""
     with tempfile.TemporaryDirectory(prefix="vt-", dir="/tmp") as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tempfile, "tempdir", folder)
+        patch.setattr(connect, "_short_folder", lambda: tempfile.mkdtemp(dir=folder))
         yield
 
 
 @contextmanager
 def two_cpu_engine() -> Iterator[RayEngine]:
     """Open the engine; Ray starts with the first unit."""
-    with importable_tests(), own_temporary_folder():
+    with importable_tests(), own_ray_folder():
         engine = RayEngine(
             num_cpus=2,
             max_in_flight=2,

@@ -13,7 +13,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
@@ -48,16 +50,18 @@ class S3Server:
 
     def bucket(self, name: str) -> str:
         """Make a bucket through the server, which would not notice a new folder at once, and return its URI."""
-        client = boto3.client(
+        self._client.create_bucket(Bucket=name)
+        return f"s3://{name}"
+
+    @cached_property
+    def _client(self) -> Any:
+        return boto3.client(
             "s3",
             endpoint_url=self.endpoint,
             aws_access_key_id=self.key,
             aws_secret_access_key=self.secret,
             region_name="us-east-1",
         )
-        client.create_bucket(Bucket=name)
-        client.close()
-        return f"s3://{name}"
 
     def start(self) -> None:
         """Start on the same port as before, or on a free one, and wait until it answers."""

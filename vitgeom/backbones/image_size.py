@@ -7,7 +7,7 @@ from vitgeom.errors import InvalidInput
 ImageSize = int | tuple[int, int] | None
 
 
-def as_height_width(image_size: int | tuple[int, int] | list[int]) -> tuple[int, int]:
+def as_height_width(image_size: object) -> tuple[int, int]:
     """Return (height, width) of a size given as one side or as a pair.
 
     Args:
@@ -16,7 +16,7 @@ def as_height_width(image_size: int | tuple[int, int] | list[int]) -> tuple[int,
     Raises:
         InvalidInput: It is neither.
     """
-    sides = (image_size, image_size) if isinstance(image_size, int) else tuple(image_size)
+    sides = tuple(image_size) if isinstance(image_size, tuple | list) else (image_size, image_size)
     if len(sides) != 2 or not all(isinstance(side, int) for side in sides):
         raise InvalidInput(f"image_size must be one number of pixels or (height, width), got {image_size!r}.")
     return sides[0], sides[1]

@@ -56,11 +56,11 @@ class KroneckerPreconditioner:
     Replacing every row's ``diag p - p p'`` by the mean B over rows makes the Hessian a Kronecker product, which the
     eigenvectors of B and of the covariance turn into a diagonal. With B = (I - 11'/K) / 2 this would be the bound of
     Boehning (1992); the mean at the current point is much closer once the probe is sure of most rows, and it knows rare
-    classes. On the bias rows, and on the direction that adds a constant to all classes, B (x) Lambda is exact.
+    classes. The direction that adds a constant to all classes is projected out: gradients have none of it.
 
     Attributes:
         rotation: Eigenvectors of B.
-        inverse: 1 / (variance_j beta_k + lambda_j), 0 where that is 1/0.
+        inverse: 1 / (variance_j beta_k + lambda_j), and 0 on the constant over classes.
     """
 
     rotation: Float32[Tensor, "P K K"]
@@ -99,7 +99,8 @@ def kronecker_preconditioner(
     lift = 2.0 * curvature.diagonal(dim1=1, dim2=2).sum(dim=1).clamp(min=1e-30)
     beta, rotation = torch.linalg.eigh(curvature + lift[:, None, None] / num_classes)
     flattest = LEAST_CURVATURE * beta[:, -2:-1]
-    beta = torch.cat([beta[:, :-1].maximum(flattest), torch.zeros_like(beta[:, -1:])], dim=1)
-    scale = variances[:, None, None] * beta + hessian.penalty.double()[:, :, None]
-    inverse = torch.where(scale > 0, 1.0 / scale, 0.0)
+    beta = beta.maximum(flattest)
+    inverse = 1.0 / (variances[:, None, None] * beta + hessian.penalty.double()[:, :, None])
+    # The optimum has no such constant, in weights or bias: dividing its rounding by a tiny lambda would put one there.
+    inverse[:, :, -1] = 0.0
     return KroneckerPreconditioner(rotation.float(), inverse.float())

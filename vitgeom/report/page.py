@@ -25,6 +25,9 @@ SECTIONS = (
 )
 
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
 def render_page(material: Material, *, gallery: Gallery) -> str:
     """Return the report as one self-contained HTML document.
 
@@ -55,7 +58,8 @@ def render_page(material: Material, *, gallery: Gallery) -> str:
         element("title", f"{material.title} · {material.profile}"),
         element("style", Markup(appearance.stylesheet())),
     )
-    return f"<!DOCTYPE html>\n{element('html', head, element('body', body), lang='en')}\n"
+    whole = element("html", head, element("body", body), lang="en").replace(" %", f"{NO_BREAK}%")
+    return f"<!DOCTYPE html>\n{whole}\n"
 
 
 def _section(key: str, *children: Child) -> Markup:

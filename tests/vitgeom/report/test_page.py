@@ -120,6 +120,12 @@ def test_empty_costs_and_provenance_say_so() -> None:
     assert "Quarantine: no file" in words
 
 
+def test_a_number_is_never_parted_from_its_percent_sign() -> None:
+    html = shown_page("one")
+    assert "70.0\N{NO-BREAK SPACE}%" in html
+    assert " %" not in html
+
+
 def test_provenance_shows_what_is_missing_as_words() -> None:
     bare = dataclasses.replace(
         material(combination()), provenance={"git": {}, "params": {"image_size": None, "refit": False}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -201,7 +202,7 @@ def test_no_credentials_say_which_variables_are_needed(
 
 @pytest.mark.services
 def test_a_bucket_that_does_not_exist_is_named(s3_environment: S3Server) -> None:
-    with pytest.raises(StoreError, match="bucket s3://no-such-bucket does not exist at http://127.0.0.1"):
+    with pytest.raises(StoreError, match=r"bucket s3://no-such-bucket does not exist at http://127"):
         make_store(Root("s3://no-such-bucket/x"))
 
 
@@ -258,8 +259,6 @@ def test_a_server_that_comes_back_in_time_is_not_noticed(own_server: S3Server) -
 
 
 def test_an_error_of_the_store_survives_the_trip_between_processes(tmp_path: Path) -> None:
-    import pickle
-
     (tmp_path / "store").write_text("")
     with pytest.raises(StoreError) as caught:
         make_store(Root(tmp_path / "store"))

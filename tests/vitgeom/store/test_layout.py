@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from vitgeom.errors import InvalidInput, UnknownName
+from vitgeom.store.layout import FeatureLayout
+from vitgeom.store.schema import FEATURES
+
+GOOD: dict[str, Any] = {
+    "splits": {"val": 3, "train": 10},
+    "num_layers": 3,
+    "width": 5,
+    "storage_dtype": "float16",
+    "rows_per_range": 4,
+    "sample_id_width": 7,
+    "tokens": ("mean", "cls"),
+}
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 5, 8, 9])
+def test_ranges_cover_every_row_once_and_own_whole_chunks(rows: int) -> None:
+    layout = FeatureLayout.checked(**{**GOOD, "splits": {"train": rows}})
+    ranges = layout.ranges("train")
+    assert [row for start, stop in ranges for row in range(start, stop)] == list(range(rows))
+    assert all(start % 4 == 0 and (stop % 4 == 0 or stop == rows) for start, stop in ranges)
+    for start, stop in ranges:
+        layout.check_range("train", start, stop)
+
+
+def test_only_aligned_ranges_pass() -> None:
+    layout = FeatureLayout.checked(**GOOD)
+    aligned = set(layout.ranges("train"))
+    for start in range(-4, 14):
+        for stop in range(-4, 15):
+            if (start, stop) in aligned:
+                continue
+            with pytest.raises(InvalidInput, match=f"rows {start}:{stop} of split 'train'"):
+                layout.check_range("train", start, stop)
+
+
+def test_a_chunk_holds_one_layer_of_one_range() -> None:
+    layout = FeatureLayout.checked(**GOOD)
+    assert layout.shape(FEATURES["cls"], 10) == (10, 3, 5)
+    assert layout.chunks(FEATURES["cls"]) == (4, 1, 5)
+    assert layout.chunks(FEATURES["sample_id"]) == (4, 7)
+    assert layout.layers(FEATURES["cls"]) == [0, 1, 2]
+    assert layout.layers(FEATURES["label"]) == [None]
+    assert layout.chunk_key(FEATURES["cls"], 8, 2) == "cls/c/2/2/0"
+    assert layout.chunk_key(FEATURES["label"], 4, None) == "label/c/1"
+
+
+def test_splits_and_tokens_have_one_order_and_the_layout_survives_json() -> None:
+    layout = FeatureLayout.checked(**GOOD)
+    assert layout.splits == (("train", 10), ("val", 3))
+    assert layout.tokens == ("cls", "mean")
+    assert FeatureLayout.from_json(layout.to_json()) == layout
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"splits": {}}, "splits is empty"),
+        ({"splits": {"train": 0}}, r"splits\['train'\] must be a whole number >= 1, got 0"),
+        ({"splits": {"../train": 1}}, "split name '../train' must be"),
+        ({"splits": {"": 1}}, "split name '' must be"),
+        ({"num_layers": 0}, "num_layers must be a whole number >= 1, got 0"),
+        ({"width": -1}, "width must be a whole number >= 1, got -1"),
+        ({"rows_per_range": 0}, "rows_per_range must be a whole number >= 1, got 0"),
+        ({"rows_per_range": True}, "rows_per_range must be a whole number >= 1, got True"),
+        ({"sample_id_width": 0}, "sample_id_width must be a whole number >= 1, got 0"),
+        ({"storage_dtype": "bfloat16"}, "storage_dtype must be one of float32, float16, got 'bfloat16'"),
+        ({"tokens": ()}, "tokens is empty"),
+    ],
+)
+def test_impossible_layouts_are_refused(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        FeatureLayout.checked(**{**GOOD, **change})
+
+
+def test_unknown_tokens_and_splits_are_named() -> None:
+    with pytest.raises(UnknownName, match="unknown token 'register'"):
+        FeatureLayout.checked(**{**GOOD, "tokens": ("register",)})
+    with pytest.raises(InvalidInput, match="split 'test' is not in this store; it holds train, val"):
+        FeatureLayout.checked(**GOOD).ranges("test")
