@@ -116,15 +116,23 @@ def growth(name: str, which: str) -> int:
 def growth_in_process(name: str, which: str) -> int:
     """Run ``growth`` in a fresh interpreter whose allocator returns large blocks at once."""
     code = f"from tests.benchmarks.bench_capture import growth; print('@', growth({name!r}, {which!r}))"
-    environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    environment = {
+        **os.environ,
+        "MALLOC_MMAP_THRESHOLD_": "65536",
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
     return int(done.stdout.rsplit("@", 1)[1])
 
 
 def memory_row(name: str) -> Row:
     """Measure the growth of either call in fresh processes."""
     theirs, mine = (
-        statistics.median(growth_in_process(name, which) for _ in range(MEMORY_RUNS)) for which in ("peer", "ours")
+        statistics.median(growth_in_process(name, which) for _ in range(MEMORY_RUNS))
+        for which in ("peer", "ours")
     )
     ratio = mine / theirs
     return Row(

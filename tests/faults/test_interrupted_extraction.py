@@ -17,6 +17,9 @@ from tests.support.marked_processes import Driver
 from tests.support.small_extraction import BACKBONE, noise, settings, stored_bytes
 from vitgeom.errors import StoreLocked
 
+# On a busy machine Ray and torch need minutes to start; what is measured is only how fast things end.
+pytestmark = pytest.mark.timeout(1200)
+
 StartDriver = Callable[..., Driver]
 TOTAL_RANGES = 9
 

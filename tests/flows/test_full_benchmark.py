@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the small study has been run once."""
     folder = tmp_path_factory.mktemp("study")
     write_small(folder, backbones=RANDOM_VIT)
@@ -32,7 +31,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.delenv("VITGEOM_STORE", raising=False)
         patch.delenv("MLFLOW_TRACKING_URI", raising=False)
         full_benchmark.fn()
-    yield folder
+    return folder
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -94,9 +93,7 @@ def test_a_changed_probe_parameter_refits_but_extracts_nothing(
     }
 
 
-def test_one_cell_that_fails_is_reported_and_the_others_are_done(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_cell_that_fails_is_reported_and_the_others_are_done(tmp_path: Path) -> None:
     """An image that changes after it was indexed is refused when it is read, deep inside the work of its cell."""
     images = tmp_path / "images"
     generator = np.random.default_rng(0)
@@ -122,4 +119,3 @@ def test_one_cell_that_fails_is_reported_and_the_others_are_done(
     assert [cell["rows"] for cell in told["probe"].values()] == [60]
     page = (tmp_path / "results" / "small" / "report.html").read_text()
     assert "has changed since the folder was indexed" in page
-    assert "1 of 2" not in capsys.readouterr().out

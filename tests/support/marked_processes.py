@@ -12,6 +12,9 @@ from pathlib import Path
 
 from tests.support.ray_engine import ROOT
 
+PATIENCE = 400.0
+"""Seconds to wait for Ray and torch on a machine that does other things, too. No test measures this."""
+
 
 class Driver:
     """One ``tests.support.extraction_driver`` process."""
@@ -46,16 +49,16 @@ class Driver:
 
     def wait_for_ranges(self, count: int) -> None:
         """Wait until the store holds so many finished ranges and work is still going on."""
-        self._until(lambda: len(list(self._store.rglob("done/*/*.json"))) >= count, seconds=120)
+        self._until(lambda: len(list(self._store.rglob("done/*/*.json"))) >= count, seconds=PATIENCE)
 
     def wait_for_workers(self) -> list[int]:
         """Wait until a unit has started and return the processes that compute."""
-        self._until(lambda: any(self.pids_folder.iterdir()), seconds=120)
+        self._until(lambda: any(self.pids_folder.iterdir()), seconds=PATIENCE)
         return [int(path.name) for path in self.pids_folder.iterdir()]
 
     def finish(self) -> tuple[str, int]:
         """Return the digest and the number of ranges that this driver computed."""
-        output, errors = self.process.communicate(timeout=240)
+        output, errors = self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode == 0, errors
         digest, computed = output.split()[-2:]
         return digest, int(computed)

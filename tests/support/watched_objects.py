@@ -56,7 +56,7 @@ class WatchedObjects:
 def watched(root: Root, *, fault: Fault = lambda action, key: None) -> tuple[Root, WatchedObjects]:
     """The same place, watched."""
     objects = WatchedObjects(root.objects, fault=fault)
-    return Root.over(objects, uri=root.uri), objects
+    return Root.over(objects, uri=root.uri, prefix=root.prefix), objects
 
 
 def fails_on_write(number: int, *, after: int = 0) -> Fault:

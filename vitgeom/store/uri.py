@@ -67,19 +67,20 @@ class Root:
             )
         self.uri = f"{scheme}://{base}"
         self._is_local = False
-        self._endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+        self._endpoint = _endpoint()
         self._objects = RemoteObjects(scheme, base, deadline=_deadline(deadline))
 
     @classmethod
-    def over(cls, objects: Objects, *, uri: str) -> Root:
+    def over(cls, objects: Objects, *, uri: str, prefix: str = "") -> Root:
         """Return a root over objects of one's own, for example a wrapper that counts or injects faults.
 
         Args:
             objects: Where the bytes go.
             uri: The name that messages use.
+            prefix: What stands before every key, "" or ending in "/".
         """
         root = cls.__new__(cls)
-        root.uri, root._objects, root._prefix, root._endpoint = uri, objects, "", ""
+        root.uri, root._objects, root._prefix, root._endpoint = uri, objects, prefix, _endpoint()
         root._is_local = "://" not in uri
         return root
 
@@ -93,10 +94,14 @@ class Root:
             InvalidInput: A part is empty, absolute or climbs with "..".
         """
         below = "/".join(_relative(part) for part in parts)
-        root = Root.over(self._objects, uri=f"{self.uri}/{below}" if below else self.uri)
-        root._prefix = f"{self._prefix}{below}/" if below else self._prefix
-        root._endpoint, root._is_local = self._endpoint, self._is_local
-        return root
+        if not below:
+            return self
+        return Root.over(self._objects, uri=f"{self.uri}/{below}", prefix=f"{self._prefix}{below}/")
+
+    @property
+    def prefix(self) -> str:
+        """What stands before every key: "" or a path that ends in "/"."""
+        return self._prefix
 
     @property
     def is_local(self) -> bool:
@@ -237,6 +242,10 @@ class Root:
 def as_root(root: Root | str | Path) -> Root:
     """Return a Root for a Root, a path or a URL."""
     return root if isinstance(root, Root) else Root(root)
+
+
+def _endpoint() -> str:
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
 
 
 def _relative(part: str) -> str:

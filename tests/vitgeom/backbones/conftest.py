@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import pytest
 import torch
@@ -46,25 +46,51 @@ def stir(backbone: Backbone, *, scale: float = 0.05) -> Backbone:
 
 def with_query_key_norm(image_size: tuple[int, int]) -> Backbone:
     """timm has no small model with it, so one is built from the constructor."""
-    data = {"input_size": (3, *image_size), "mean": (0.5,) * 3, "std": (0.5,) * 3, "interpolation": "bicubic", "crop_pct": 1.0}
+    data = {
+        "input_size": (3, *image_size),
+        "mean": (0.5,) * 3,
+        "std": (0.5,) * 3,
+        "interpolation": "bicubic",
+        "crop_pct": 1.0,
+    }
     model = build_plain(
-        {"img_size": image_size, "patch_size": 8, "embed_dim": 32, "depth": 3, "num_heads": 2, "num_classes": 0, "qk_norm": True},
+        {
+            "img_size": image_size,
+            "patch_size": 8,
+            "embed_dim": 32,
+            "depth": 3,
+            "num_heads": 2,
+            "num_classes": 0,
+            "qk_norm": True,
+        },
         data,
         seed=0,
     )
     preprocessing = Preprocessing(data, image_size=image_size)
     digest = weights_digest(model.state_dict())
     spec = BackboneSpec(
-        "qk", "test", "qk", digest, 3, 32, image_size, (8, 8), read_layout(model), preprocessing.to_json(), "learned"
+        "qk",
+        "test",
+        "qk",
+        digest,
+        3,
+        32,
+        image_size,
+        (8, 8),
+        read_layout(model),
+        preprocessing.to_json(),
+        "learned",
     )
     return Backbone(PlainAnatomy(model), spec, preprocessing)
 
 
-@lru_cache(maxsize=None)
+@cache
 def backbone_of(kind: str) -> Backbone:
     """Build each kind once per test run."""
     name, size = KINDS[kind]
-    backbone = with_query_key_norm(size) if name is None else load_backbone(name, image_size=size, pretrained=False)
+    backbone = (
+        with_query_key_norm(size) if name is None else load_backbone(name, image_size=size, pretrained=False)
+    )
     return stir(backbone)
 
 

@@ -5,7 +5,14 @@ import torch
 from torch import nn
 
 from tests.vitgeom.backbones.conftest import KINDS, backbone_of
-from vitgeom.backbones.anatomy import Anatomy, PlainAnatomy, RotaryAnatomy, final_norm, patch_size, read_layout
+from vitgeom.backbones.anatomy import (
+    Anatomy,
+    PlainAnatomy,
+    RotaryAnatomy,
+    final_norm,
+    patch_size,
+    read_layout,
+)
 from vitgeom.backbones.layout import TokenLayout
 from vitgeom.backbones.timm_models import anatomy_of
 
@@ -13,7 +20,9 @@ from vitgeom.backbones.timm_models import anatomy_of
 def test_walk_gives_what_timm_gives_after_every_block(backbone, images):
     pixels = images(backbone)
     anatomy = anatomy_of(backbone.model)
-    oracle = backbone.model.forward_intermediates(pixels, return_prefix_tokens=True, output_fmt="NLC", intermediates_only=True)
+    oracle = backbone.model.forward_intermediates(
+        pixels, return_prefix_tokens=True, output_fmt="NLC", intermediates_only=True
+    )
     walked = list(anatomy.walk(anatomy.embed(pixels), start=0, stop=backbone.spec.num_blocks))
     assert len(walked) == len(oracle) == backbone.spec.num_blocks
     for tokens, theirs in zip(walked, oracle, strict=True):
@@ -68,7 +77,9 @@ def test_the_list_of_kinds_covers_what_it_claims():
 def test_families_satisfy_the_protocol(backbone):
     anatomy = anatomy_of(backbone.model)
     assert isinstance(anatomy, Anatomy)
-    assert isinstance(anatomy, RotaryAnatomy if getattr(backbone.model, "rope", None) is not None else PlainAnatomy)
+    assert isinstance(
+        anatomy, RotaryAnatomy if getattr(backbone.model, "rope", None) is not None else PlainAnatomy
+    )
 
 
 def test_final_norm_is_where_the_model_has_it(backbone):

@@ -46,7 +46,9 @@ def test_a_checkpoint_of_another_grid_is_resampled_once(tmp_path):
 def test_an_illegal_size_is_refused_before_the_weights_are_read(tmp_path):
     (tmp_path / "w.pth").write_bytes(b"would fail when read")
     source = WeightSource("w", "test_vit", "vision_transformer", tmp_path / "w.pth", False, "")
-    with pytest.raises(InvalidInput, match=r"image_size=65x64 does not fit backbone 'w'.*height 64 or 80 and width 64"):
+    with pytest.raises(
+        InvalidInput, match=r"image_size=65x64 does not fit backbone 'w'.*height 64 or 80 and width 64"
+    ):
         assemble(source, image_size=(65, 64), seed=0)
 
 
@@ -56,7 +58,9 @@ def test_an_answer_of_the_hub_that_is_no_file_is_explained(monkeypatch):
 
     monkeypatch.setattr(timm_models, "build", refuse)
     source = WeightSource("test_vit", "test_vit", "vision_transformer", None, True, "")
-    with pytest.raises(InvalidInput, match=rf"no weights on this machine.*{hub.endpoint()} answered: 403 Forbidden.*Ways out"):
+    with pytest.raises(
+        InvalidInput, match=rf"no weights on this machine.*{hub.endpoint()} answered: 403 Forbidden.*Ways out"
+    ):
         assemble(source, image_size=None, seed=0)
 
 
@@ -68,10 +72,16 @@ def test_real_weights_resample_as_timm_does_it(weights_dir):
     source = resolve(file, architecture="vit_small_patch14_dinov2", pretrained=True)
     ours, _, note = assemble(source, image_size=(224, 224), seed=0)
     theirs = timm.create_model(
-        source.architecture, pretrained=True, num_classes=0, img_size=224, pretrained_cfg_overlay={"file": str(file)}
+        source.architecture,
+        pretrained=True,
+        num_classes=0,
+        img_size=224,
+        pretrained_cfg_overlay={"file": str(file)},
     )
     assert note == "learned 37x37 resampled to 16x16 (bicubic, anti-aliased)"
     # timm rounds the resampled embedding back to the half precision of the file, we do not.
     assert (ours.pos_embed - theirs.pos_embed).abs().max() < 2e-4
     state = theirs.state_dict()
-    assert all(torch.equal(tensor, state[name]) for name, tensor in ours.state_dict().items() if name != "pos_embed")
+    assert all(
+        torch.equal(tensor, state[name]) for name, tensor in ours.state_dict().items() if name != "pos_embed"
+    )

@@ -8,7 +8,9 @@ from PIL import Image
 from vitgeom.errors import InvalidInput
 
 # Loading torch's forward-mode formulas announces a change of torch itself.
-forward_mode = pytest.mark.filterwarnings("ignore:.*torch.jit.script:FutureWarning", "ignore:.*torch.jit.script:DeprecationWarning")
+forward_mode = pytest.mark.filterwarnings(
+    "ignore:.*torch.jit.script:FutureWarning", "ignore:.*torch.jit.script:DeprecationWarning"
+)
 
 
 def relative(ours, theirs):
@@ -96,7 +98,10 @@ def test_pictures_become_batches_of_the_right_size(nano):
 
 
 def test_images_of_a_legal_other_size_name_the_way_out(nano):
-    with pytest.raises(InvalidInput, match=r"images are 40x32 pixels, but backbone 'nano_selfsup' was loaded for 32x32.*image_size=\(40, 32\)"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"images are 40x32 pixels, but backbone 'nano_selfsup' was loaded for 32x32.*image_size=\(40, 32\)",
+    ):
         nano.capture(torch.zeros(1, 3, 40, 32))
 
 
@@ -112,7 +117,9 @@ def test_an_empty_batch_is_refused(nano):
 
 @pytest.mark.parametrize(("start", "stop"), [(-1, 3), (4, 3), (0, 13)])
 def test_block_ranges_outside_the_model_are_refused(nano, images, start, stop):
-    with pytest.raises(InvalidInput, match=rf"start={start}, stop={stop} must satisfy 0 <= start <= stop <= 12"):
+    with pytest.raises(
+        InvalidInput, match=rf"start={start}, stop={stop} must satisfy 0 <= start <= stop <= 12"
+    ):
         nano.blocks(nano.embed(images(nano)), start, stop)
 
 
@@ -123,5 +130,3 @@ def test_device_and_dtype_are_told(nano):
 
 def test_a_model_of_each_kind_can_be_asked_for_its_pooled_output(backbone, images):
     assert backbone.capture(images(backbone)).output.shape == (3, backbone.spec.width)
-
-

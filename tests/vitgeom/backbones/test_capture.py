@@ -13,7 +13,9 @@ from vitgeom.backbones.timm_models import anatomy_of
 def reference(backbone, pixels):
     """All layers the slow, obvious way: keep every token of every layer, then pick."""
     model = backbone.model
-    layers = model.forward_intermediates(pixels, return_prefix_tokens=True, output_fmt="NLC", intermediates_only=True)
+    layers = model.forward_intermediates(
+        pixels, return_prefix_tokens=True, output_fmt="NLC", intermediates_only=True
+    )
     pairs = [layer if isinstance(layer, tuple) else (layer, None) for layer in layers]
     mean = torch.stack([patches.mean(1) for patches, _ in pairs], dim=1)
     has_cls = model.cls_token is not None
@@ -36,7 +38,9 @@ def test_last_layer_and_output_are_the_models_own(backbone, images):
     capture = backbone.capture(pixels)
     features = model.forward_features(pixels)
     pooled = model.forward_head(features, pre_logits=True)
-    torch.testing.assert_close(capture.output, pooled if pooled.ndim == 2 else features[:, 0], rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(
+        capture.output, pooled if pooled.ndim == 2 else features[:, 0], rtol=1e-5, atol=1e-6
+    )
     if not isinstance(model.norm, nn.Identity):
         patches = features[:, model.num_prefix_tokens :]
         torch.testing.assert_close(capture.mean_normed, patches.mean(1), rtol=1e-5, atol=1e-6)
@@ -96,7 +100,9 @@ def test_captured_features_can_enter_a_trained_probe(nano, images):
 
 def test_float64_models_give_float64_features(images):
     backbone = load_backbone("test_vit", pretrained=False, image_size=32, dtype=torch.float64)
-    capture = capture_layers(anatomy_of(backbone.model), images(backbone).double(), layout=backbone.spec.layout)
+    capture = capture_layers(
+        anatomy_of(backbone.model), images(backbone).double(), layout=backbone.spec.layout
+    )
     assert {tensor.dtype for tensor in capture.tensors().values()} == {torch.float64}
 
 
@@ -108,7 +114,13 @@ def test_a_model_that_pools_nothing_gives_its_class_token_as_output(nano, images
 
 def test_rows_can_be_replaced_by_a_second_capture():
     def constant(value, count):
-        return LayerCapture(torch.full((count, 2, 3), value), torch.full((count, 2, 3), value), None, torch.full((count, 3), value), torch.full((count, 3), value))
+        return LayerCapture(
+            torch.full((count, 2, 3), value),
+            torch.full((count, 2, 3), value),
+            None,
+            torch.full((count, 3), value),
+            torch.full((count, 3), value),
+        )
 
     mixed = constant(0.0, 4).with_images(torch.tensor([1, 3]), constant(5.0, 2))
     assert mixed.mean[:, 0, 0].tolist() == [0, 5, 0, 5]
@@ -118,7 +130,12 @@ def test_rows_can_be_replaced_by_a_second_capture():
 
 @pytest.mark.parametrize("name", ["cls", "mean", "mean_normed", "output"])
 def test_an_image_counts_as_finite_only_if_all_its_features_are(name):
-    tensors = {"cls": torch.zeros(3, 2, 4), "mean": torch.zeros(3, 2, 4), "mean_normed": torch.zeros(3, 4), "output": torch.zeros(3, 4)}
+    tensors = {
+        "cls": torch.zeros(3, 2, 4),
+        "mean": torch.zeros(3, 2, 4),
+        "mean_normed": torch.zeros(3, 4),
+        "output": torch.zeros(3, 4),
+    }
     tensors[name].view(3, -1)[1, -1] = float("nan")
     capture = LayerCapture(tensors["cls"], tensors["mean"], None, tensors["mean_normed"], tensors["output"])
     assert capture.finite_images().tolist() == [True, False, True]

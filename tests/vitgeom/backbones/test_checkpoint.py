@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 
 import pytest
@@ -39,11 +38,16 @@ class Dangerous:
 def test_pickles_are_read_through_nesting_and_wrappers(tmp_path, nesting, prefix):
     state = {f"{prefix}a": torch.ones(2), f"{prefix}b": torch.zeros(1)}
     torch.save({nesting: state, "epoch": 3} if nesting else state, tmp_path / "w.pth")
-    assert {name: tensor.tolist() for name, tensor in checkpoint.read_state(tmp_path / "w.pth").items()} == {"a": [1, 1], "b": [0]}
+    assert {name: tensor.tolist() for name, tensor in checkpoint.read_state(tmp_path / "w.pth").items()} == {
+        "a": [1, 1],
+        "b": [0],
+    }
 
 
 def test_safetensors_are_read_with_their_metadata(tmp_path):
-    safetensors.torch.save_file({"a": torch.ones(2)}, tmp_path / "w.safetensors", metadata={"architecture": "test_vit"})
+    safetensors.torch.save_file(
+        {"a": torch.ones(2)}, tmp_path / "w.safetensors", metadata={"architecture": "test_vit"}
+    )
     assert checkpoint.read_state(tmp_path / "w.safetensors")["a"].tolist() == [1, 1]
     assert checkpoint.read_architecture(tmp_path / "w.safetensors") == "test_vit"
 
@@ -66,7 +70,9 @@ def test_code_in_a_file_is_never_run(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"not weights at all" * 50])
 def test_damaged_files_are_refused(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(InvalidInput, match=r"w\.(pth|safetensors)' (cannot be read as weights|holds more than tensors)"):
+    with pytest.raises(
+        InvalidInput, match=r"w\.(pth|safetensors)' (cannot be read as weights|holds more than tensors)"
+    ):
         checkpoint.read_state(tmp_path / name)
 
 
@@ -99,7 +105,10 @@ def test_weights_arrive_exactly(model):
 
 
 def test_another_architecture_is_refused_with_the_first_keys(model):
-    with pytest.raises(InvalidInput, match=r"does not fit architecture='test_vit': pos_embed is \[1, 101, 96\] there and \[1, 101, 64\] here; .*blocks\.0\.norm1.*\(and \d+ more\)"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"does not fit architecture='test_vit': pos_embed is \[1, 101, 96\] there and \[1, 101, 64\] here; .*blocks\.0\.norm1.*\(and \d+ more\)",
+    ):
         put(build("test_vit3", seed=0).state_dict(), model)
 
 
@@ -107,7 +116,10 @@ def test_a_missing_and_an_extra_tensor_are_named(model):
     state = dict(model.state_dict())
     del state["blocks.3.norm1.weight"]
     state["blocks.9.norm1.weight"] = torch.ones(64)
-    with pytest.raises(InvalidInput, match=r"blocks\.3\.norm1\.weight is missing; blocks\.9\.norm1\.weight is not part of the model\. Name"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"blocks\.3\.norm1\.weight is missing; blocks\.9\.norm1\.weight is not part of the model\. Name",
+    ):
         put(state, model)
 
 
@@ -138,8 +150,9 @@ def test_native_size_is_told_by_the_position_embedding(model):
     assert checkpoint.native_size({}, model) is None
 
 
-@pytest.mark.parametrize(("name", "is_file"), [("a.pth", True), ("dir/vit", True), ("vit_small_patch16_224", False), ("vit.tag_in1k", False)])
+@pytest.mark.parametrize(
+    ("name", "is_file"),
+    [("a.pth", True), ("dir/vit", True), ("vit_small_patch16_224", False), ("vit.tag_in1k", False)],
+)
 def test_paths_and_names_are_told_apart(name, is_file):
     assert checkpoint.looks_like_file(name) is is_file
-
-

@@ -9,7 +9,11 @@ from vitgeom.backbones.digest import weights_digest
 
 def state():
     generator = torch.Generator().manual_seed(0)
-    return {"b": torch.randn(3, 4, generator=generator), "a": torch.randn(5, generator=generator), "n": torch.tensor([1, 2])}
+    return {
+        "b": torch.randn(3, 4, generator=generator),
+        "a": torch.randn(5, generator=generator),
+        "n": torch.tensor([1, 2]),
+    }
 
 
 def test_order_of_names_does_not_matter():
@@ -43,14 +47,27 @@ def test_file_format_prefix_and_classifier_do_not_matter(tmp_path):
     model = load_backbone("test_vit", pretrained=False).model
     tensors = dict(model.state_dict())
     safetensors.torch.save_file(tensors, tmp_path / "plain.safetensors")
-    torch.save({"state_dict": {f"module.{name}": tensor for name, tensor in tensors.items()}}, tmp_path / "wrapped.pth")
-    torch.save({**tensors, "head.weight": torch.zeros(10, 64), "head.bias": torch.zeros(10)}, tmp_path / "classifier.pt")
-    digests = {load_backbone(file, architecture="test_vit").spec.weights_digest for file in tmp_path.iterdir()}
+    torch.save(
+        {"state_dict": {f"module.{name}": tensor for name, tensor in tensors.items()}},
+        tmp_path / "wrapped.pth",
+    )
+    torch.save(
+        {**tensors, "head.weight": torch.zeros(10, 64), "head.bias": torch.zeros(10)},
+        tmp_path / "classifier.pt",
+    )
+    digests = {
+        load_backbone(file, architecture="test_vit").spec.weights_digest for file in tmp_path.iterdir()
+    }
     assert digests == {weights_digest(tensors)}
 
 
 def test_image_size_does_not_change_the_identity_of_the_weights(tmp_path):
-    safetensors.torch.save_file(load_backbone("test_vit", pretrained=False).model.state_dict(), tmp_path / "a.safetensors")
-    small, large = (load_backbone(tmp_path / "a.safetensors", architecture="test_vit", image_size=size) for size in (64, 160))
+    safetensors.torch.save_file(
+        load_backbone("test_vit", pretrained=False).model.state_dict(), tmp_path / "a.safetensors"
+    )
+    small, large = (
+        load_backbone(tmp_path / "a.safetensors", architecture="test_vit", image_size=size)
+        for size in (64, 160)
+    )
     assert small.spec.weights_digest == large.spec.weights_digest
     assert small.spec.preprocessing != large.spec.preprocessing

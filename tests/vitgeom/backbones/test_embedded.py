@@ -37,9 +37,16 @@ def test_weights_are_trained(name):
     """Trained features of one picture differ less from those of the same picture, shifted by a pixel, than from another's."""
     backbone = load_backbone(name)
     rng = np.random.default_rng(0)
-    pictures = [Image.fromarray(rng.integers(0, 256, (5, 5, 3), dtype=np.uint8)).resize((64, 64), Image.Resampling.BICUBIC) for _ in range(4)]
+    pictures = [
+        Image.fromarray(rng.integers(0, 256, (5, 5, 3), dtype=np.uint8)).resize(
+            (64, 64), Image.Resampling.BICUBIC
+        )
+        for _ in range(4)
+    ]
     still = backbone.capture(backbone.preprocess_batch(pictures)).cls_normed
-    moved = backbone.capture(backbone.preprocess_batch([picture.rotate(0, translate=(1, 1)) for picture in pictures])).cls_normed
+    moved = backbone.capture(
+        backbone.preprocess_batch([picture.rotate(0, translate=(1, 1)) for picture in pictures])
+    ).cls_normed
     assert torch.equal(torch.cdist(still, moved).argmin(1), torch.arange(4))
     random = load_backbone(name, pretrained=False)
     assert random.spec.weights_digest != backbone.spec.weights_digest

@@ -11,7 +11,16 @@ PUBLISHED = {"hub_id": "timm/some_vit.tag", "url": "https://example.org/files/so
 
 @pytest.fixture(autouse=True)
 def empty_caches(tmp_path, monkeypatch):
-    for name in ("HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy"):
+    for name in (
+        "HF_HUB_CACHE",
+        "HF_HUB_OFFLINE",
+        "HF_ENDPOINT",
+        "http_proxy",
+        "https_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "all_proxy",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
@@ -57,7 +66,9 @@ def test_a_named_file_is_looked_for(tmp_path, monkeypatch):
 
 def test_offline_switch_is_obeyed_without_a_connection(monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(socket, "create_connection", lambda *args, **kwargs: pytest.fail("a connection was tried"))
+    monkeypatch.setattr(
+        socket, "create_connection", lambda *args, **kwargs: pytest.fail("a connection was tried")
+    )
     assert hub.why_offline() == "HF_HUB_OFFLINE=1 forbids asking https://huggingface.co"
 
 

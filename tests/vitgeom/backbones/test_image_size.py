@@ -6,7 +6,10 @@ from vitgeom.backbones.image_size import as_height_width, check_image_size, lega
 from vitgeom.errors import InvalidInput
 
 
-@pytest.mark.parametrize(("side", "legal"), [(225, [224, 238]), (224, [224]), (3, [14]), (14, [14]), (1, [14]), (0, [14]), (-5, [14])])
+@pytest.mark.parametrize(
+    ("side", "legal"),
+    [(225, [224, 238]), (224, [224]), (3, [14]), (14, [14]), (1, [14]), (0, [14]), (-5, [14])],
+)
 def test_neighbours_are_multiples_around_the_side(side, legal):
     assert legal_neighbours(side, 14) == legal
 
@@ -27,7 +30,10 @@ def test_whole_patches_fit_in_both_directions():
 
 
 def test_other_sizes_name_the_legal_neighbours():
-    with pytest.raises(InvalidInput, match=r"225x230 does not fit backbone 'x'.*14x14.*height 224 or 238 and width 224 or 238"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"225x230 does not fit backbone 'x'.*14x14.*height 224 or 238 and width 224 or 238",
+    ):
         check_image_size((225, 230), patch_size=(14, 14), name="x")
 
 

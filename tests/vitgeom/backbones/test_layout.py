@@ -12,4 +12,9 @@ def test_counts_add_up():
 
 def test_json_is_plain():
     layout = TokenLayout(num_cls=1, num_registers=0, num_distill=1, grid=(2, 2))
-    assert json.loads(json.dumps(layout.to_json())) == {"num_cls": 1, "num_registers": 0, "num_distill": 1, "grid": [2, 2]}
+    assert json.loads(json.dumps(layout.to_json())) == {
+        "num_cls": 1,
+        "num_registers": 0,
+        "num_distill": 1,
+        "grid": [2, 2],
+    }

@@ -9,7 +9,9 @@ from vitgeom.errors import InvalidInput, NumericalFailure, UnknownName
 
 
 def run(backbone, pixels, precision):
-    return capture_finite(anatomy_of(backbone.model), pixels, layout=backbone.spec.layout, precision=precision)
+    return capture_finite(
+        anatomy_of(backbone.model), pixels, layout=backbone.spec.layout, precision=precision
+    )
 
 
 class Overflowing(torch.nn.Module):
@@ -69,14 +71,19 @@ def test_only_the_images_that_overflow_are_computed_again(nano, images):
 @pytest.mark.parametrize("precision", ["float32", "float16", "bfloat16"])
 def test_failure_in_wide_precision_names_layer_and_images(nano, images, precision):
     nano.model.blocks[5] = Overflowing(nano.model.blocks[5], factor=float("inf"))
-    with pytest.raises(NumericalFailure, match=r"not finite from layer 6 of 12 on, at batch positions \[0, 2\].*dtype=torch.float64"):
+    with pytest.raises(
+        NumericalFailure,
+        match=r"not finite from layer 6 of 12 on, at batch positions \[0, 2\].*dtype=torch.float64",
+    ):
         run(nano, loud_images(nano, images, 0, 2), precision)
 
 
 def test_failure_after_the_last_block_is_named_too(nano, images):
     with torch.no_grad():
         nano.model.norm.bias[0] = float("nan")
-    with pytest.raises(NumericalFailure, match=r"from the final norm or the pooled output on, at batch positions \[0, 1, 2\]"):
+    with pytest.raises(
+        NumericalFailure, match=r"from the final norm or the pooled output on, at batch positions \[0, 1, 2\]"
+    ):
         run(nano, images(nano), "float32")
 
 
@@ -90,7 +97,9 @@ def test_many_failing_images_are_counted_not_listed(nano, images):
 def test_pixels_that_are_not_finite_are_the_callers_fault(nano, images, value):
     pixels = images(nano)
     pixels[1, 0, 3, 3] = value
-    with pytest.raises(InvalidInput, match=r"images hold values that are not finite at batch positions \[1\]"):
+    with pytest.raises(
+        InvalidInput, match=r"images hold values that are not finite at batch positions \[1\]"
+    ):
         run(nano, pixels, "bfloat16")
 
 

@@ -9,7 +9,13 @@ from PIL import Image
 
 from vitgeom.backbones.preprocessing import Preprocessing
 
-DATA = {"input_size": (3, 64, 64), "mean": (0.5, 0.4, 0.3), "std": (0.2, 0.25, 0.5), "interpolation": "bicubic", "crop_pct": 1.0}
+DATA = {
+    "input_size": (3, 64, 64),
+    "mean": (0.5, 0.4, 0.3),
+    "std": (0.2, 0.25, 0.5),
+    "interpolation": "bicubic",
+    "crop_pct": 1.0,
+}
 
 
 def test_a_picture_of_the_right_size_is_only_normalised():
@@ -20,7 +26,9 @@ def test_a_picture_of_the_right_size_is_only_normalised():
     np.testing.assert_allclose(tensor.permute(1, 2, 0).numpy(), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize(("size", "wanted"), [((200, 100), (64, 64)), ((50, 300), (32, 96)), ((7, 7), (64, 64))])
+@pytest.mark.parametrize(
+    ("size", "wanted"), [((200, 100), (64, 64)), ((50, 300), (32, 96)), ((7, 7), (64, 64))]
+)
 def test_any_picture_comes_out_at_the_image_size(size, wanted):
     tensor = Preprocessing(DATA, image_size=wanted)(Image.new("RGB", size, (255, 0, 0)))
     assert tensor.shape == (3, *wanted)

@@ -11,7 +11,9 @@ from vitgeom.errors import UnknownName
 
 
 def test_json_round_trip_and_hash():
-    ref = BackboneRef.from_options("vit_small_patch14_dinov2", image_size=(224, 196), seed=3, architecture=None)
+    ref = BackboneRef.from_options(
+        "vit_small_patch14_dinov2", image_size=(224, 196), seed=3, architecture=None
+    )
     again = BackboneRef.from_json(json.loads(json.dumps(ref.to_json())))
     assert again == ref
     assert hash(again) == hash(ref)
@@ -21,11 +23,15 @@ def test_json_round_trip_and_hash():
 
 
 def test_order_of_options_does_not_matter():
-    assert BackboneRef("x", (("seed", 1), ("image_size", 32))) == BackboneRef.from_options("x", image_size=32, seed=1)
+    assert BackboneRef("x", (("seed", 1), ("image_size", 32))) == BackboneRef.from_options(
+        "x", image_size=32, seed=1
+    )
 
 
 def test_unknown_option_is_refused():
-    with pytest.raises(UnknownName, match=r"unknown backbone option 'img_size'\. Did you mean 'image_size'\?"):
+    with pytest.raises(
+        UnknownName, match=r"unknown backbone option 'img_size'\. Did you mean 'image_size'\?"
+    ):
         BackboneRef.from_options("x", img_size=32)
 
 
@@ -33,7 +39,9 @@ def test_slug_is_readable_where_the_name_says_everything():
     assert BackboneRef("nano_supervised").slug == "nano_supervised"
 
 
-@pytest.mark.parametrize("name", ["/data/my weights/ViT (1).pth", "a/b.safetensors", "ünï/çode.pth", "../..", "x" * 300 + "/y"])
+@pytest.mark.parametrize(
+    "name", ["/data/my weights/ViT (1).pth", "a/b.safetensors", "ünï/çode.pth", "../..", "x" * 300 + "/y"]
+)
 def test_slug_is_safe_in_a_path(name):
     assert re.fullmatch(r"[A-Za-z0-9_.-]{1,80}", BackboneRef(name).slug)
     assert not BackboneRef(name).slug.startswith(".")

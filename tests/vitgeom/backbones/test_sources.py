@@ -39,7 +39,9 @@ def test_random_weights_need_no_file():
 def test_a_file_needs_its_architecture(file):
     assert resolve(file, architecture="test_vit", pretrained=True).file == file
     assert resolve(str(file), architecture="test_vit", pretrained=True).name == "w"
-    with pytest.raises(InvalidInput, match=r"does not say which architecture it holds.*architecture='vit_small_patch16_224'"):
+    with pytest.raises(
+        InvalidInput, match=r"does not say which architecture it holds.*architecture='vit_small_patch16_224'"
+    ):
         resolve(file, architecture=None, pretrained=True)
 
 
@@ -60,7 +62,9 @@ def test_a_file_of_an_unsupported_architecture_is_refused(file):
 def test_contradictions_are_refused(file):
     with pytest.raises(InvalidInput, match=r"architecture='test_vit' belongs to a checkpoint file"):
         resolve("nano_selfsup", architecture="test_vit", pretrained=True)
-    with pytest.raises(InvalidInput, match=r"pretrained=False draws random weights, but '.*w\.pth' is a checkpoint file"):
+    with pytest.raises(
+        InvalidInput, match=r"pretrained=False draws random weights, but '.*w\.pth' is a checkpoint file"
+    ):
         resolve(file, architecture="test_vit", pretrained=False)
 
 
@@ -71,7 +75,10 @@ def test_unknown_names_are_refused_whether_pretrained_or_not():
 
 
 def test_without_a_copy_and_offline_the_ways_out_are_named():
-    with pytest.raises(InvalidInput, match=r"'vit_tiny_patch16_224' has no weights on this machine.*HF_HUB_OFFLINE=1 forbids.*pretrained=False"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"'vit_tiny_patch16_224' has no weights on this machine.*HF_HUB_OFFLINE=1 forbids.*pretrained=False",
+    ):
         resolve("vit_tiny_patch16_224", architecture=None, pretrained=True)
 
 

@@ -21,14 +21,22 @@ def test_supported_families_are_recognised(name, family):
     assert timm_models.family_of(name) == family
 
 
-@pytest.mark.parametrize("name", ["resnet18", "swin_tiny_patch4_window7_224", "convnext_tiny", "mixer_b16_224"])
+@pytest.mark.parametrize(
+    "name", ["resnet18", "swin_tiny_patch4_window7_224", "convnext_tiny", "mixer_b16_224"]
+)
 def test_models_that_are_no_plain_vit_are_refused_with_the_reason(name):
-    with pytest.raises(InvalidInput, match=rf"'{name}' is no plain Vision Transformer \(it lives in timm\.models\..*one sequence of blocks"):
+    with pytest.raises(
+        InvalidInput,
+        match=rf"'{name}' is no plain Vision Transformer \(it lives in timm\.models\..*one sequence of blocks",
+    ):
         timm_models.family_of(name)
 
 
 def test_a_misspelt_name_gets_the_nearest_ones():
-    with pytest.raises(UnknownName, match=r"unknown backbone 'vit_smal_patch14_dinov2'\. Did you mean 'vit_small_patch14_dinov2'\?"):
+    with pytest.raises(
+        UnknownName,
+        match=r"unknown backbone 'vit_smal_patch14_dinov2'\. Did you mean 'vit_small_patch14_dinov2'\?",
+    ):
         timm_models.family_of("vit_smal_patch14_dinov2")
     with pytest.raises(UnknownName, match=r"Did you mean 'nano_supervised'\?"):
         timm_models.family_of("nano_supervisd", embedded=("nano_supervised",))
@@ -53,11 +61,17 @@ def test_no_classifier_is_built():
 
 def test_published_places_are_told():
     assert timm_models.published_at("test_vit") == {"hub_id": "timm/test_vit.r160_in1k"}
-    assert timm_models.published_at("vit_small_patch14_dinov2.lvd142m")["url"].endswith("dinov2_vits14_pretrain.pth")
+    assert timm_models.published_at("vit_small_patch14_dinov2.lvd142m")["url"].endswith(
+        "dinov2_vits14_pretrain.pth"
+    )
 
 
 def test_a_name_without_weights_has_no_place():
-    unpublished = next(name for name in timm.list_models(module="vision_transformer") if not timm.list_pretrained(f"{name}.*"))
+    unpublished = next(
+        name
+        for name in timm.list_models(module="vision_transformer")
+        if not timm.list_pretrained(f"{name}.*")
+    )
     assert timm_models.published_at(unpublished) == {}
 
 

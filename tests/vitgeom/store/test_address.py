@@ -48,9 +48,9 @@ def test_the_schema_version_is_part_of_the_address() -> None:
 
 @pytest.mark.parametrize("label", ["", "..", ".hidden", "a/b", "a b", "ä", "-x", "x" * 121])
 def test_labels_unfit_for_a_path_are_refused(label: str) -> None:
-    with pytest.raises(InvalidInput, match="dataset label .* is unfit for a path"):
+    with pytest.raises(InvalidInput, match=r"dataset label .* is unfit for a path"):
         FeatureAddress.of(describe(), dataset=label, backbone="b")
-    with pytest.raises(InvalidInput, match="backbone label .* is unfit for a path"):
+    with pytest.raises(InvalidInput, match=r"backbone label .* is unfit for a path"):
         FeatureAddress.of(describe(), dataset="d", backbone=label)
 
 

@@ -96,7 +96,7 @@ def test_names_may_be_texts_or_bytes() -> None:
         ({"label": np.zeros(8, np.float32)}, "'label' has dtype float32, which does not fit int64"),
         ({"label": np.zeros(8, np.uint64)}, "'label' has dtype uint64, which does not fit int64"),
         ({"label": np.zeros(8, np.bool_)}, "'label' has dtype bool"),
-        ({"label": [0] * 8}, "'label' must be a NumPy array, got list"),
+        ({"label": ["0"] * 8}, "'label' must be a NumPy array, got list"),
         ({"sample_id": ["x"] * 7}, r"'sample_id' has shape \(7, 24\), expected \(8, 24\)"),
         ({"sample_id": ["x" * 25] * 8}, "needs 25 bytes but sample_id_width is 24"),
         ({"extra": np.zeros(8)}, "arrays must be exactly cls, .*unknown: extra"),

@@ -46,7 +46,7 @@ def test_a_change_of_any_field_is_damage(key: str) -> None:
     changed = {**value, key: {"other": 1} if isinstance(value[key], dict) else f"{value[key]}0"}
     missing = {name: item for name, item in value.items() if name != key}
     for broken in (changed, missing):
-        with pytest.raises(CorruptData, match="done-marker here is damaged.*vitgeom repair"):
+        with pytest.raises(CorruptData, match=r"done-marker here is damaged.*vitgeom repair"):
             Marker.from_json(broken, where="here")
 
 
@@ -72,7 +72,7 @@ def test_valid_markers_are_read_once_and_removed_ones_are_noticed(memory_root: R
     root, objects = watched(store.root)
     markers = Markers(root, store.layout)
     assert list(markers.valid("train")) == list(markers.valid("train")) == [0, 4, 8]
-    assert set(objects.reads.values()) == {1}
+    assert list(objects.reads.values()) == [1, 1, 1]
     store.markers.remove("train", 4)
     assert list(markers.valid("train")) == [0, 8]
 

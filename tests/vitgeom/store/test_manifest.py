@@ -63,7 +63,7 @@ def test_a_manifest_survives_json_and_holds_no_times() -> None:
 )
 def test_a_changed_manifest_is_damage(change: dict[str, Any]) -> None:
     value = {**_manifest(train={0: _marker("train", 0)}).to_json(), **change}
-    with pytest.raises(CorruptData, match="manifest of .* is damaged.*vitgeom repair"):
+    with pytest.raises(CorruptData, match=r"manifest of .* is damaged.*vitgeom repair"):
         Manifest.from_json(value)
 
 

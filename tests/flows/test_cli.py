@@ -1,0 +1,110 @@
+"""The command line: light to start, errors in one line, and exit codes that can be relied on."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows import cli
+from flows.commands import benchmark
+from tests.flows.params_text import write_small
+
+HEAVY = "torch numpy pydantic yaml prefect ray mlflow zarr timm sklearn"
+
+
+@pytest.fixture(autouse=True)
+def _small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VITGEOM_STORE", raising=False)
+    write_small(tmp_path)
+
+
+def test_the_help_of_every_command_is_built_without_a_heavy_import() -> None:
+    code = f"import sys; from flows.cli import parser; parser().format_help(); print([m for m in '{HEAVY}'.split() if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_help_names_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--help"])
+
+    said = capsys.readouterr().out
+    assert "Exit codes: 0 all done" in said
+    assert "130 interrupted" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["benchmark", "--profile", "smal"], "error: unknown profile 'smal'. Did you mean 'small'?"),
+        (["benchmark", "--dataset", "nois"], "error: unknown dataset 'nois'. Did you mean 'noise'?"),
+        (["benchmark", "--set", "probe.tool=1"], "Did you mean 'tol'?"),
+        (["benchmark", "--data", "nowhere"], "'nowhere'"),
+        (["benchmark", "--architecture", "vit_tiny_patch16_224"], "needs exactly one --backbone"),
+        (["plan", "--params", "none.yaml"], "cannot be read"),
+    ],
+)
+def test_wrong_input_is_said_in_one_line_and_ends_with_2(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(arguments) == 2
+
+    told = capsys.readouterr().err
+    assert said in told
+    assert "Traceback" not in told
+
+
+def test_wrong_usage_ends_with_2() -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["benchmark", "--engine", "spark"])
+
+
+def test_debug_shows_where_an_error_comes_from(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["benchmark", "--profile", "smal", "--debug"]) == 2
+
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_stage_without_what_it_needs_fails_with_1_and_says_what_makes_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["stage", "probe", "--dataset", "digits"]) == 1
+
+    assert (
+        "Make it: vitgeom stage extract --dataset digits --backbone nano_supervised"
+        in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt(), SystemExit(143)])
+def test_an_interruption_ends_with_130_and_says_how_to_go_on(
+    interruption: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(arguments: argparse.Namespace) -> int:
+        raise interruption
+
+    monkeypatch.setattr(benchmark, "run", interrupted)
+
+    assert cli.main(["benchmark", "--set", "extract.tokens=[cls, mean]"]) == 130
+    assert (
+        "goes on from there: vitgeom benchmark --set 'extract.tokens=[cls, mean]'" in capsys.readouterr().err
+    )
+
+
+def test_datasets_are_listed_with_their_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["datasets"]) == 0
+
+    said = capsys.readouterr().out
+    assert "classes (default 10)" in said
+    assert "--data FOLDER" in said
