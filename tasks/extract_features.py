@@ -24,7 +24,7 @@ from vitgeom.errors import CorruptData
 from vitgeom.store.features import FeatureStore, open_features
 from vitgeom.store.uri import Root
 
-PROCESS_BYTES = 900 * 2**20
+PROCESS_BYTES = 2**30
 """Python with torch, timm, Zarr and Ray loaded, and a small data set."""
 
 ACTIVATION_COPIES = 24

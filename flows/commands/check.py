@@ -52,14 +52,19 @@ def _each(store: str | None, action: Callable[[FeatureStore], list], *, found: s
     from vitgeom.store.uri import Root
 
     root = Root(store_uri(store))
-    total = count = 0
-    for address in _addresses(root):
-        damages = action(open_features(root, address))
-        print(f"{address}: {f'{len(damages)} {found}' if damages else 'good'}")
+    addresses = list(_addresses(root))
+    total = 0
+    for address in addresses:
+        features = open_features(root, address)
+        damages = action(features)
+        missing = len(features.missing())
+        state = f"{len(damages)} places {found}" if damages else "good"
+        print(f"{address}: {state}{f', {missing} ranges not computed yet' if missing else ''}")
         for damage in damages:
-            print(f"  {damage}")
-        total, count = total + len(damages), count + 1
-    print(f"{count} feature stores below {root.uri}, {total} places {found}")
+            print(f"  {damage.chunk}: {damage.problem}")
+        total += len(damages)
+    stores = "1 feature store" if len(addresses) == 1 else f"{len(addresses)} feature stores"
+    print(f"{stores} below {root.uri}, {total} places {found}")
     return total
 
 

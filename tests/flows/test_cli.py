@@ -50,7 +50,7 @@ def test_the_help_names_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> No
         (["benchmark", "--profile", "smal"], "error: unknown profile 'smal'. Did you mean 'small'?"),
         (["benchmark", "--dataset", "nois"], "error: unknown dataset 'nois'. Did you mean 'noise'?"),
         (["benchmark", "--set", "probe.tool=1"], "Did you mean 'tol'?"),
-        (["benchmark", "--data", "nowhere"], "'nowhere'"),
+        (["benchmark", "--data", "nowhere"], "nowhere' does not exist"),
         (["benchmark", "--architecture", "vit_tiny_patch16_224"], "needs exactly one --backbone"),
         (["plan", "--params", "none.yaml"], "cannot be read"),
     ],

@@ -21,19 +21,6 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the small study has been run once."""
-    folder = tmp_path_factory.mktemp("study")
-    write_small(folder, backbones=RANDOM_VIT)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.delenv("VITGEOM_STORE", raising=False)
-        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
-        full_benchmark.fn()
-    return folder
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     """Return every result file but the one that tells how the last run went."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "run.json")

@@ -69,9 +69,14 @@ def solve(
         slope = np.vstack([part.reshape(-1, num_classes) for part in gradient(z, y, w, b, lam, weight)])
         if np.linalg.norm(slope) < 1e-12:
             break
-        step = -(np.linalg.pinv(hessian(z, w, b, lam, weight), rcond=1e-13) @ slope.ravel()).reshape(slope.shape)
+        step = -(np.linalg.pinv(hessian(z, w, b, lam, weight), rcond=1e-13) @ slope.ravel()).reshape(
+            slope.shape
+        )
         before, length = objective(z, y, w, b, lam, weight), 1.0
-        while objective(z, y, w + length * step[:-1], b + length * step[-1], lam, weight) > before and length > 1e-6:
+        while (
+            objective(z, y, w + length * step[:-1], b + length * step[-1], lam, weight) > before
+            and length > 1e-6
+        ):
             length /= 2
         w, b = w + length * step[:-1], b + length * step[-1]
     return w, b - b.mean()

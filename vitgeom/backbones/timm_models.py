@@ -99,6 +99,17 @@ def build_plain(settings: dict[str, Any], data_config: dict[str, Any], *, seed: 
     return model
 
 
+def plain_block(width: int, *, num_heads: int, mlp_ratio: float) -> nn.Module:
+    """Return one transformer block of a plain ViT with fresh weights.
+
+    Args:
+        width: D.
+        num_heads: Divides the width.
+        mlp_ratio: Hidden width of its MLP over D.
+    """
+    return vision_transformer.Block(width, num_heads, mlp_ratio=mlp_ratio, qkv_bias=True)
+
+
 def anatomy_of(model: nn.Module) -> Anatomy:
     """Return the parts of a model.
 

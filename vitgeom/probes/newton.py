@@ -103,4 +103,6 @@ def _newton_step(
     )
     downhill = (dot_of(rhs, step) > 0) & torch.isfinite(norm_of(step))
     step = torch.where(downhill[:, None], step, rhs)
-    return step.double() * size[:, None], spent
+    # A constant over classes is rounding; the preconditioner is blind to it, so it would stay for good.
+    step = step.double() - step.double().mean(dim=2, keepdim=True)
+    return step * size[:, None], spent

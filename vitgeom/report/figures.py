@@ -24,7 +24,7 @@ LEVELS: tuple[tuple[str, str, str, Role, str], ...] = (
     ("floor_permutation", "permuted predictions", "permuted", palette.PERMUTATION, "D"),
     ("floor_uniform", "uniform guessing", "guessing", palette.UNIFORM, "^"),
 )
-LONGEST_LABEL = 46
+LONGEST_LABEL = 38
 
 
 def overview(combinations: Sequence[Combination], *, name: str) -> Drawing:
@@ -35,7 +35,7 @@ def overview(combinations: Sequence[Combination], *, name: str) -> Drawing:
         name: Key of the drawing.
     """
     words = "; ".join(
-        f"{pair.label}: "
+        f"{pair.label}, n = {pair.errors:,}: "
         + ", ".join(
             f"{words} {spelled(getattr(pair, key), missing='not measured')}" for key, words, *_ in LEVELS
         )
@@ -54,7 +54,9 @@ def overview(combinations: Sequence[Combination], *, name: str) -> Drawing:
                     marker=marker,
                     upright=False,
                 )
-            axes.text(-2, row - 0.24, _shortened(pair.label), va="bottom").set_in_layout(False)
+            axes.text(
+                -2, row - 0.24, f"{_shortened(pair.label)}, n = {pair.errors:,}", va="bottom"
+            ).set_in_layout(False)
             axes.axhline(row - 0.58, color=palette.GRID.light, linewidth=0.8)
         _legend(figure, LEVELS)
         axes.set(xlim=(-2, 102), ylim=(len(combinations) - 0.42, -0.62), yticks=[])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from vitgeom.report import appearance, tables
 from vitgeom.report.combination import Combination, Failure
 from vitgeom.report.drawing import Drawing
 from vitgeom.report.gallery import Gallery
+from vitgeom.report.glossary import glossary
 from vitgeom.report.markup import Child, Markup, element, join
 from vitgeom.report.material import DatasetFacts, Material
+from vitgeom.report.provenance import provenance_blocks
 from vitgeom.report.verdict import Answer, answer, best_layer_sentence, recoverability_sentence
 
 SECTIONS = (
@@ -47,8 +47,8 @@ def render_page(material: Material, *, gallery: Gallery) -> str:
         _tables(material),
         _data(material.datasets),
         _costs(material),
-        _provenance(material.provenance),
-        _reading(),
+        _section("provenance", *provenance_blocks(material.provenance)),
+        _section("reading", glossary()),
     )
     head = element(
         "head",
@@ -141,7 +141,7 @@ def _figure(drawing: Drawing, caption: Child, *, wide: bool = False) -> Markup:
 def _overview_caption() -> str:
     return (
         "Blue: share of the last layer's errors that at least one earlier layer gets right. The other marks are what it must exceed. "
-        "Bars are 95 % intervals. The number of errors n is on each card above."
+        "Bars are 95 % intervals; n is the number of errors."
     )
 
 
@@ -216,69 +216,3 @@ def _data(datasets: tuple[DatasetFacts, ...]) -> Markup:
 def _costs(material: Material) -> Markup:
     empty = element("p", "Not recorded.", class_="muted")
     return _section("costs", tables.costs(material.costs) if material.costs else empty)
-
-
-def _provenance(provenance: Mapping[str, Any]) -> Markup:
-    if not provenance:
-        return _section("provenance", element("p", "Not recorded.", class_="muted"))
-    return _section("provenance", *(_block(key, value) for key, value in provenance.items()))
-
-
-def _block(key: str, value: Any) -> Markup:
-    """Show a mapping as a list of its leaves under a heading of its own; anything else on one line."""
-    leaves = flatten(value) if isinstance(value, Mapping) and value else {"": value}
-    entries = (
-        entry
-        for name, leaf in leaves.items()
-        for entry in (element("dt", name or key), element("dd", _leaf(leaf)))
-    )
-    listing = element("dl", *entries)
-    if not isinstance(value, Mapping) or not value:
-        return listing
-    return element(
-        "details",
-        element("summary", f"{key} ({len(leaves)})"),
-        listing,
-        open="" if len(leaves) <= 12 else None,
-    )
-
-
-def flatten(tree: Mapping[str, Any], *, path: str = "") -> dict[str, Any]:
-    """Return the leaves of nested mappings by dotted path, in their order.
-
-    Args:
-        tree: Nested mappings.
-        path: Prefix of the paths.
-    """
-    leaves: dict[str, Any] = {}
-    for key, value in tree.items():
-        name = f"{path}.{key}" if path else str(key)
-        leaves.update(flatten(value, path=name) if isinstance(value, Mapping) and value else {name: value})
-    return leaves
-
-
-def _leaf(value: Any) -> str:
-    if value in (None, {}, []):
-        return "not recorded" if value == {} else "none"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _reading() -> Markup:
-    terms = (
-        ("layer", "The residual stream after a block of the backbone, counted from 1; the last one also goes through the backbone's final norm."),
-        ("probe", "A linear classifier (multinomial logistic regression with L2) on one layer's feature; its L2 strength is chosen on the validation split."),
-        ("errors", "Test images that the probe of the last layer gets wrong."),
-        ("R_l, R_any", "Share of the errors that layer l, or at least one earlier layer, gets right."),
-        ("guessing", "What R_any would be if each earlier layer guessed uniformly among the classes."),
-        ("permuted", "What R_any is when each earlier layer's predictions are shuffled inside the errors: same layers, same preferences, no knowledge of the image."),
-        ("refits", "R_any of as many new probes of the last layer, each fitted to a bootstrap resample: many tries without any depth."),
-        ("oracle", "Share of test images that at least one layer gets right: no method that picks a layer per image can do better."),
-        ("beyond chance", "The lower end of the 95 % interval of R_any lies above guessing and above the upper ends of permuted and refits."),
-        ("95 % interval", "Percentile bootstrap over test images (over the errors for shares of errors)."),
-    )  # fmt: skip
-    return _section(
-        "reading",
-        element(
-            "dl", *(part for term, words in terms for part in (element("dt", term), element("dd", words)))
-        ),
-    )

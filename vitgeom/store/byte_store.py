@@ -55,7 +55,7 @@ class ByteStore(Store):
 
     async def set(self, key: str, value: Buffer) -> None:
         """Write an object whole."""
-        await asyncio.to_thread(self.root.write_bytes, key, value.to_bytes())
+        await asyncio.to_thread(self.root.write_bytes, key, value.as_numpy_array().data)
 
     async def delete(self, key: str) -> None:
         """Remove an object."""

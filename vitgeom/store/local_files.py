@@ -52,10 +52,8 @@ class LocalFiles:
                 file.flush()
                 os.fsync(file.fileno())
             if exclusive:
-                os.link(partial, target)
-                partial.unlink()
-            else:
-                partial.replace(target)
+                _claim_name(partial, target)
+            partial.replace(target)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
@@ -98,6 +96,17 @@ class LocalFiles:
     def _partials(self, key: str) -> Iterator[Path]:
         for folder, _, names in os.walk(self.folder / key):
             yield from (Path(folder) / name for name in names if name.endswith(PARTIAL))
+
+
+def _claim_name(partial: Path, target: Path) -> None:
+    """Make the target exist for us alone, or raise FileExistsError; the rename that follows is then free."""
+    try:
+        os.link(partial, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        # No hard links here: an empty file takes the name, and for a moment a reader may find it empty.
+        target.open("xb").close()
 
 
 def _is_abandoned(path: Path, owner: Owner | None) -> bool:

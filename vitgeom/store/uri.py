@@ -45,7 +45,7 @@ class Root:
         match = _URL.match(text)
         self._prefix = ""
         self._endpoint = ""
-        if match is None or match["scheme"] == "file":
+        if match is None or match["scheme"] in ("file", "local"):
             folder = Path(text if match is None else match["rest"]).expanduser().absolute()
             self.uri = str(folder)
             self._objects: Objects = LocalFiles(folder)

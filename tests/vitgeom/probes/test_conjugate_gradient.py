@@ -22,7 +22,9 @@ def test_it_solves_the_dense_systems(setting, strengths):  # noqa: F811
     got, _ = solve(setting, rhs, torch.full((3,), 1e-5))
     for p in range(3):
         matrix = dense(active, features, p, strengths)
-        want = torch.linalg.lstsq(matrix, rhs[:, p].double().flatten()[:, None], driver="gelsd").solution[:, 0]
+        want = torch.linalg.lstsq(matrix, rhs[:, p].double().flatten()[:, None], driver="gelsd").solution[
+            :, 0
+        ]
         torch.testing.assert_close(got[:, p].double().flatten(), want, rtol=2e-3, atol=2e-3)
 
 

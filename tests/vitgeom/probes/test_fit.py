@@ -34,7 +34,9 @@ def test_every_probe_is_certified_and_strengths_are_chosen_by_loss(data):
 
 def test_the_best_layer_has_the_best_validation_accuracy(data):
     probes = fit(data)
-    accuracy = (torch.from_numpy(probes.predict(data["X_val"])) == data["y_val"][:, None]).double().mean(dim=0)
+    accuracy = (
+        (torch.from_numpy(probes.predict(data["X_val"])) == data["y_val"][:, None]).double().mean(dim=0)
+    )
     assert accuracy[probes.best_layer] == accuracy.max()
     torch.testing.assert_close(accuracy, probes.val_accuracy.gather(1, probes.chosen[:, None])[:, 0])
 
@@ -146,7 +148,9 @@ def test_one_class_only_is_refused(data):
 
 
 def test_an_empty_validation_set_is_refused(data):
-    with pytest.raises(InvalidInput, match="y_val must hold at least 1 row, got 0.*split some training rows off"):
+    with pytest.raises(
+        InvalidInput, match=r"y_val must hold at least 1 row, got 0.*split some training rows off"
+    ):
         fit(data, X_val=data["X_val"][:0], y_val=[])
 
 

@@ -36,7 +36,9 @@ def test_the_certificate_holds_in_the_original_coordinates(small, strengths):
         return np.sqrt(sum((part**2).sum() for part in oracle.gradient(z, y.numpy(), w, b, lam)))
 
     for p, lam in enumerate(strengths.tolist()):
-        relative = norm(fit.weight[p].numpy(), fit.bias[p].numpy(), lam) / norm(np.zeros((5, 3)), np.zeros(3), lam)
+        relative = norm(fit.weight[p].numpy(), fit.bias[p].numpy(), lam) / norm(
+            np.zeros((5, 3)), np.zeros(3), lam
+        )
         assert relative == pytest.approx(float(fit.grad_norm[p]), rel=1e-4, abs=1e-12)
         assert relative <= 1e-6
 
@@ -108,7 +110,9 @@ def test_only_constant_columns_leave_the_class_shares(strengths):
     y = torch.tensor([0, 0, 0, 1, 1, 2])
     fit = fit_layer(torch.ones(6, 2), y, num_classes=3, l2=strengths)
     assert fit.converged.all()
-    torch.testing.assert_close(fit.bias.softmax(dim=1), doubles(0.5, 1 / 3, 1 / 6).expand(3, -1), rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(
+        fit.bias.softmax(dim=1), doubles(0.5, 1 / 3, 1 / 6).expand(3, -1), rtol=1e-5, atol=1e-6
+    )
     balanced = fit_layer(torch.ones(6, 2), torch.arange(6) % 3, num_classes=3, l2=strengths)
     assert balanced.converged.all()
 
@@ -125,7 +129,9 @@ def test_turning_and_shifting_the_features_turns_the_weights():
 def test_integer_weights_mean_repeated_rows(small):
     x, y = small
     times = torch.randint(0, 4, (60,), generator=torch.Generator().manual_seed(2))
-    by_weight = fit_layer(x, y, num_classes=3, l2=doubles(0.01), sample_weight=times.double()[:, None], tol=1e-9)
+    by_weight = fit_layer(
+        x, y, num_classes=3, l2=doubles(0.01), sample_weight=times.double()[:, None], tol=1e-9
+    )
     rows = torch.arange(60).repeat_interleave(times)
     by_rows = fit_layer(x[rows], y[rows], num_classes=3, l2=doubles(0.01), tol=1e-9)
     torch.testing.assert_close(by_weight.weight, by_rows.weight, rtol=1e-5, atol=1e-6)
@@ -172,7 +178,9 @@ def test_strengths_must_be_positive(small, l2):
         fit_layer(*small, num_classes=3, l2=doubles(*l2))
 
 
-@pytest.mark.parametrize(("settings", "words"), [({"tol": 0.0}, "tol must lie"), ({"max_iter": 0}, "max_iter must be")])
+@pytest.mark.parametrize(
+    ("settings", "words"), [({"tol": 0.0}, "tol must lie"), ({"max_iter": 0}, "max_iter must be")]
+)
 def test_settings_out_of_range_are_refused(small, strengths, settings, words):
     with pytest.raises(InvalidInput, match=words):
         fit_layer(*small, num_classes=3, l2=strengths, **settings)

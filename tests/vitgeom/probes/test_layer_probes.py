@@ -25,7 +25,9 @@ def test_logits_are_those_of_the_standardised_features(fitted):
     assert logits.shape == (120, 3, 3)
     for layer in range(3):
         z = (x[:, layer].double() - probes.mean[layer]) / probes.std[layer]
-        torch.testing.assert_close(logits[:, layer].double(), z @ probes.weight[layer] + probes.bias[layer], rtol=1e-6, atol=1e-6)
+        torch.testing.assert_close(
+            logits[:, layer].double(), z @ probes.weight[layer] + probes.bias[layer], rtol=1e-6, atol=1e-6
+        )
 
 
 def test_predictions_are_original_ids(fitted):

@@ -4,7 +4,14 @@ import pytest
 import torch
 
 from vitgeom.errors import InvalidInput
-from vitgeom.probes.layers import FunctionLayers, LayerSource, TensorLayers, as_layers, read_layer, refuse_non_finite
+from vitgeom.probes.layers import (
+    FunctionLayers,
+    LayerSource,
+    TensorLayers,
+    as_layers,
+    read_layer,
+    refuse_non_finite,
+)
 
 
 def test_a_tensor_and_a_function_give_the_same_layers():
@@ -39,7 +46,9 @@ def test_values_whose_sum_overflows_are_still_finite():
 def test_a_bad_row_is_named(value, dtype):
     x = torch.zeros(5, 2, 3, dtype=dtype)
     x[3, 1, 2] = value
-    with pytest.raises(InvalidInput, match=r"X must be finite, got .* in 1 row\(s\) at layer 1, first in row 3"):
+    with pytest.raises(
+        InvalidInput, match=r"X must be finite, got .* in 1 row\(s\) at layer 1, first in row 3"
+    ):
         read_layer(TensorLayers(x), 1, name="X", rows=5)
 
 
@@ -52,7 +61,9 @@ def test_infinities_that_cancel_are_found():
 @pytest.mark.parametrize("shape", [(4, 2), (3, 0), (3, 2, 1)])
 def test_a_layer_of_the_wrong_shape_is_refused(shape):
     source = FunctionLayers(lambda layer: torch.zeros(*shape), num_layers=1)
-    with pytest.raises(InvalidInput, match=r"X_val at layer 0 must have shape \[3, D\] to match its 3 labels"):
+    with pytest.raises(
+        InvalidInput, match=r"X_val at layer 0 must have shape \[3, D\] to match its 3 labels"
+    ):
         read_layer(source, 0, name="X_val", rows=3)
 
 

@@ -41,7 +41,9 @@ def test_the_gradient_is_the_derivative(small, strengths):
     coef = torch.randn(6, 3, 3, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     step = torch.randn(6, 3, 3, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
     problems, h = torch.arange(3), 1e-5
-    up, down = (objective.evaluate(coef + s * h * step, l2=strengths, problems=problems).value for s in (1, -1))
+    up, down = (
+        objective.evaluate(coef + s * h * step, l2=strengths, problems=problems).value for s in (1, -1)
+    )
     slope = (objective.evaluate(coef, l2=strengths, problems=problems).gradient * step).sum(dim=(0, 2))
     torch.testing.assert_close((up - down) / (2 * h), slope, rtol=1e-7, atol=1e-7)
 

@@ -70,5 +70,5 @@ def test_best_layer_by_accuracy_then_loss_among_the_converged(accuracy, loss, co
 
 
 def test_no_converged_layer_is_a_failure_not_a_choice():
-    with pytest.raises(NumericalFailure, match="none of the 2 layer probes converged.*raise max_iter"):
+    with pytest.raises(NumericalFailure, match=r"none of the 2 layer probes converged.*raise max_iter"):
         choose_layer(accuracy=doubles(0.1, 0.2), loss=doubles(1, 1), converged=torch.tensor([False, False]))

@@ -34,7 +34,12 @@ def test_values_are_those_of_counting(verdicts):
     assert [part.value for part in report.accuracy_per_class] == pytest.approx(
         [oracle.accuracy_per_class(layer, true) for layer in said]
     )
-    assert (report.num_samples, report.num_classes, report.classes_present, report.num_layers) == (300, 5, 5, 4)
+    assert (report.num_samples, report.num_classes, report.classes_present, report.num_layers) == (
+        300,
+        5,
+        5,
+        4,
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -107,7 +112,14 @@ def test_an_unknown_class_is_always_wrong_and_is_one_class():
 def test_intervals_hold_their_values_and_the_same_generator_gives_the_same_report(verdicts):
     report, again = run(*verdicts, best_layer=1), run(*verdicts, best_layer=1)
     assert report == again
-    intervals = [*report.accuracy, *report.accuracy_per_class, *report.recoverability, report.r_any, report.oracle, report.gap]
+    intervals = [
+        *report.accuracy,
+        *report.accuracy_per_class,
+        *report.recoverability,
+        report.r_any,
+        report.oracle,
+        report.gap,
+    ]
     assert all(part.low <= part.value <= part.high and part.low < part.high for part in intervals)
 
 
@@ -139,15 +151,50 @@ def test_ten_thousand_samples_of_24_layers_take_seconds():
 @pytest.mark.parametrize(
     ("logits", "labels", "settings", "words"),
     [
-        (torch.zeros(2, 3, 4), torch.zeros(2, dtype=torch.int64), {}, r"n = 2 like the labels, got \[2, 3, 4\].*transpose"),
+        (
+            torch.zeros(2, 3, 4),
+            torch.zeros(2, dtype=torch.int64),
+            {},
+            r"n = 2 like the labels, got \[2, 3, 4\].*transpose",
+        ),
         (torch.zeros(2, 0, 4), torch.zeros(0, dtype=torch.int64), {}, "at least 1 sample"),
-        (torch.zeros(0, 3, 4), torch.zeros(3, dtype=torch.int64), {}, "at least 1 layer and 2 classes, got 0 and 4"),
-        (torch.zeros(2, 3, 1), torch.zeros(3, dtype=torch.int64), {}, "at least 1 layer and 2 classes, got 2 and 1"),
-        (torch.zeros(2, 3, 4), torch.tensor([0, 4, 1]), {}, r"class indices 0..3 .* from 0 to 4; LayerProbes.index"),
+        (
+            torch.zeros(0, 3, 4),
+            torch.zeros(3, dtype=torch.int64),
+            {},
+            "at least 1 layer and 2 classes, got 0 and 4",
+        ),
+        (
+            torch.zeros(2, 3, 1),
+            torch.zeros(3, dtype=torch.int64),
+            {},
+            "at least 1 layer and 2 classes, got 2 and 1",
+        ),
+        (
+            torch.zeros(2, 3, 4),
+            torch.tensor([0, 4, 1]),
+            {},
+            r"class indices 0..3 .* from 0 to 4; LayerProbes.index",
+        ),
         (torch.zeros(2, 3, 4), torch.tensor([0, -2, 1]), {}, "from -2 to 1"),
-        (torch.zeros(2, 3, 4), torch.zeros(3, dtype=torch.int64), {"best_layer": 2}, "best_layer must lie in 0..1, got 2"),
-        (torch.zeros(2, 3, 4), torch.zeros(3, dtype=torch.int64), {"num_bootstrap": 0}, "num_resamples must be >= 1"),
-        (torch.full((2, 3, 4), torch.nan), torch.zeros(3, dtype=torch.int64), {}, "NaN, first at layer 0, sample 0"),
+        (
+            torch.zeros(2, 3, 4),
+            torch.zeros(3, dtype=torch.int64),
+            {"best_layer": 2},
+            "best_layer must lie in 0..1, got 2",
+        ),
+        (
+            torch.zeros(2, 3, 4),
+            torch.zeros(3, dtype=torch.int64),
+            {"num_bootstrap": 0},
+            "num_resamples must be >= 1",
+        ),
+        (
+            torch.full((2, 3, 4), torch.nan),
+            torch.zeros(3, dtype=torch.int64),
+            {},
+            "NaN, first at layer 0, sample 0",
+        ),
     ],
 )
 def test_what_cannot_be_analysed_is_refused(logits, labels, settings, words):

@@ -43,7 +43,9 @@ def test_shuffling_takes_skill_away():
 
 
 def test_one_error_is_its_own_shuffle():
-    floor = permutation_floor(torch.tensor([[1], [0]]), torch.tensor([0]), num_permutations=3, generator=generator_for(0))
+    floor = permutation_floor(
+        torch.tensor([[1], [0]]), torch.tensor([0]), num_permutations=3, generator=generator_for(0)
+    )
     assert (floor.mean, floor.low, floor.high, floor.expected) == (1, 1, 1, 1)
 
 

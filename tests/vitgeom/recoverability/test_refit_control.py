@@ -43,12 +43,15 @@ def test_the_reference_is_the_probe_on_all_rows(data):
     x, y, x_test, y_test = data
     got = refit_control(*data, l2=0.1, num_refits=1, num_bootstrap=10, generator=generator_for(0))
     plain = fit_layer(x, y, num_classes=3, l2=torch.tensor([0.1], dtype=torch.float64))
-    assert got.accuracy == pytest.approx((plain.logits(x_test, problem=0).argmax(1) == y_test).double().mean().item())
+    assert got.accuracy == pytest.approx(
+        (plain.logits(x_test, problem=0).argmax(1) == y_test).double().mean().item()
+    )
 
 
 def test_more_refits_have_more_chances(data):
     few, many = (
-        refit_control(*data, l2=0.01, num_refits=r, num_bootstrap=10, generator=generator_for(0)) for r in (1, 20)
+        refit_control(*data, l2=0.01, num_refits=r, num_bootstrap=10, generator=generator_for(0))
+        for r in (1, 20)
     )
     assert few.errors == many.errors > 0
     assert few.r_any.value < many.r_any.value
@@ -66,18 +69,24 @@ def test_no_errors_are_null():
 def test_a_resample_that_misses_a_class_still_converges():
     x, y = layered_features(12, 1, 4, 3, strength=1.0)
     y = torch.tensor([0] * 6 + [1] * 5 + [2])
-    got = refit_control(x[:, 0], y, x[:, 0], y, l2=0.01, num_refits=10, num_bootstrap=10, generator=generator_for(0))
+    got = refit_control(
+        x[:, 0], y, x[:, 0], y, l2=0.01, num_refits=10, num_bootstrap=10, generator=generator_for(0)
+    )
     assert got.unconverged == 0
 
 
 def test_unfinished_refits_are_counted(data):
-    got = refit_control(*data, l2=1e-4, num_refits=3, num_bootstrap=10, max_iter=1, generator=generator_for(0))
+    got = refit_control(
+        *data, l2=1e-4, num_refits=3, num_bootstrap=10, max_iter=1, generator=generator_for(0)
+    )
     assert got.unconverged == 4
 
 
 def test_a_class_seen_only_in_test_is_always_wrong(data):
     x, y, x_test, _ = data
-    got = refit_control(x, y, x_test, [9] * 50, l2=0.1, num_refits=3, num_bootstrap=10, generator=generator_for(0))
+    got = refit_control(
+        x, y, x_test, [9] * 50, l2=0.1, num_refits=3, num_bootstrap=10, generator=generator_for(0)
+    )
     assert (got.errors, got.r_any.value) == (50, 0)
 
 

@@ -11,7 +11,9 @@ from vitgeom.seeding import generator_for
 
 
 def report_of(logits, labels, **settings):
-    return analyse(logits, labels, num_bootstrap=50, num_permutations=5, generator=generator_for(0), **settings)
+    return analyse(
+        logits, labels, num_bootstrap=50, num_permutations=5, generator=generator_for(0), **settings
+    )
 
 
 def test_json_round_trip(verdicts):

@@ -22,8 +22,12 @@ def test_rates_are_those_of_counting(verdicts):
     assert rates.r_any.item() == pytest.approx(any_layer)
     assert rates.oracle.item() == pytest.approx(oracle.oracle_accuracy(said, true))
     for layer in range(4):
-        assert rates.accuracy[0, layer].item() == pytest.approx(1 - len(oracle.errors_of(said[layer], true)) / 300)
-        assert rates.accuracy_per_class[0, layer].item() == pytest.approx(oracle.accuracy_per_class(said[layer], true))
+        assert rates.accuracy[0, layer].item() == pytest.approx(
+            1 - len(oracle.errors_of(said[layer], true)) / 300
+        )
+        assert rates.accuracy_per_class[0, layer].item() == pytest.approx(
+            oracle.accuracy_per_class(said[layer], true)
+        )
 
 
 def test_counts_mean_repeated_samples(verdicts):

@@ -93,5 +93,5 @@ def test_layer_ticks_are_whole_numbers() -> None:
 def test_long_label_keeps_both_ends_in_the_overview() -> None:
     pair = dataclasses.replace(combination(), backbone="b" * 80 + ".end")
     label = next(text for text in texts(overview([pair], name="x")) if text.startswith("digits"))
-    assert len(label) <= LONGEST_LABEL
-    assert label.endswith(".end")
+    assert len(label) <= LONGEST_LABEL + len(", n = 57")
+    assert label.endswith(".end, n = 57")

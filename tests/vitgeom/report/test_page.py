@@ -11,7 +11,7 @@ from tests.support.report_results import combination, material, no_errors, not_b
 from vitgeom.report.combination import Failure
 from vitgeom.report.gallery import paint_gallery
 from vitgeom.report.material import Material
-from vitgeom.report.page import SECTIONS, convergence, flatten, headline, render_page
+from vitgeom.report.page import SECTIONS, convergence, headline, render_page
 
 FAILED = Failure("photos", "nano_selfsup", "StoreError: the disk is full")
 
@@ -126,19 +126,6 @@ def test_a_number_is_never_parted_from_its_percent_sign() -> None:
     assert " %" not in html
 
 
-def test_provenance_shows_what_is_missing_as_words() -> None:
-    bare = dataclasses.replace(
-        material(combination()), provenance={"git": {}, "params": {"image_size": None, "refit": False}}
-    )
-    words = text(page(bare))
-    assert "git not recorded" in words
-    assert "image_size none refit false" in words
-
-
 def test_six_pairs_of_twelve_layers_stay_below_two_megabytes() -> None:
     deep = combination(accuracies=[0.5] * 12, best_layer=3)
     assert 6 * len(page(material(deep)).encode()) <= 2_000_000
-
-
-def test_flatten_keeps_order_and_empty_mappings() -> None:
-    assert flatten({"a": {"b": 1, "c": {}}, "d": [1]}) == {"a.b": 1, "a.c": {}, "d": [1]}

@@ -56,7 +56,7 @@ def test_a_chunk_cut_anywhere_is_found(memory_root: Root) -> None:
     for length in range(len(data)):
         store.root.write_bytes(key, data[:length])
         with pytest.raises(
-            CorruptData, match="chunk label/c/0 .rows 0:3.: it is truncated or fails its checksum"
+            CorruptData, match=r"chunk label/c/0 .rows 0:3.: it is truncated or fails its checksum"
         ):
             store.read("val", "label")
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.feature_stores import SPLITS, address_of, describe, make_store, sealed_store, snapshot
 from vitgeom.errors import CorruptData, InvalidInput, StoreError
 from vitgeom.store.declaration import DECLARATION, Declaration, load_declaration
-from vitgeom.store.features import open_features
+from vitgeom.store.features import create_features, open_features
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
 
@@ -62,15 +62,13 @@ def test_another_description_under_the_same_beginning_is_refused(memory_root: Ro
     other["description"]["precision"] = "bfloat16"
     other["checksum"] = fingerprint({key: other[key] for key in other if key != "checksum"})
     store.root.write_json(DECLARATION, other)
-    with pytest.raises(StoreError, match="description.precision: there bfloat16, asked float32"):
+    with pytest.raises(StoreError, match=r"description\.precision: there bfloat16, asked float32"):
         make_store(memory_root)
     with pytest.raises(CorruptData, match=r"address\.json is damaged"):
         open_features(memory_root, store.address_path)
 
 
 def test_an_address_of_another_description_is_refused(memory_root: Root) -> None:
-    from vitgeom.store.features import create_features
-
     with pytest.raises(InvalidInput, match=r"make the address with FeatureAddress\.of"):
         create_features(
             memory_root,

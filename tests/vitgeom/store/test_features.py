@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,6 @@ def test_the_driver_sweeps_what_dead_writers_left_and_workers_do_not(local_root:
     left = Path(store.root.uri) / "train" / "cls" / "c" / "0" / ".0123456789ab-1-1-0.partial"
     left.parent.mkdir(parents=True)
     left.write_bytes(b"half")
-    import os
-
     os.utime(left, (1.0, 1.0))
     open_features(local_root, store.address_path)
     assert left.exists()

@@ -109,7 +109,7 @@ def _removals(root: Root, address: str, *, stop_after: int) -> int:
     if stop_after == 99:
         repair(open_features(place, address))
     else:
-        with pytest.raises(StoreError, match="cannot remove .*Input/output error"):
+        with pytest.raises(StoreError, match=r"cannot remove .*Input/output error"):
             repair(open_features(place, address))
     return done
 

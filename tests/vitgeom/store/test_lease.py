@@ -16,7 +16,7 @@ from tests.support.s3_server import S3Server
 from tests.support.watched_objects import fails_on_write, watched
 from vitgeom.errors import InvalidInput, StoreError, StoreLocked
 from vitgeom.store.claim import Claim
-from vitgeom.store.lease import lease
+from vitgeom.store.lease import Lease, lease
 from vitgeom.store.uri import Root
 
 ADDRESS = "features/digits/nano/0123456789abcdef"
@@ -27,14 +27,9 @@ class LeaseContract:
     """Inherit and provide the fixture ``root``: an empty place."""
 
     def test_a_second_driver_is_refused_and_the_holder_named(self, root: Root) -> None:
-        with (
-            lease(root, ADDRESS),
-            pytest.raises(
-                StoreLocked, match=rf"is in use by process {os.getpid()} on .* \(since .*\)\. Wait"
-            ),
-        ):
-            with lease(root, ADDRESS):
-                raise AssertionError("two drivers hold the same store")
+        words = rf"is in use by process {os.getpid()} on .* \(since .*\)\. Wait"
+        with lease(root, ADDRESS), pytest.raises(StoreLocked, match=words), lease(root, ADDRESS):
+            raise AssertionError("two drivers hold the same store")
 
     def test_it_is_released_at_the_end_also_after_an_error(self, root: Root) -> None:
         with pytest.raises(ZeroDivisionError), lease(root, ADDRESS):
@@ -64,7 +59,7 @@ class LeaseContract:
         root.join(ADDRESS).write_bytes("lease/living.json", living.to_bytes())
         with (
             pytest.raises(
-                StoreLocked, match="is in use by process 1 on elsewhere.*60 s after its last sign of life"
+                StoreLocked, match=r"is in use by process 1 on elsewhere.*60 s after its last sign of life"
             ),
             lease(root, ADDRESS),
         ):
@@ -158,11 +153,8 @@ def test_the_claim_is_renewed_while_it_is_held(local_root: Root) -> None:
 def test_a_claim_that_somebody_removed_is_noticed(local_root: Root) -> None:
     with lease(local_root, ADDRESS, ttl=0.4) as held:
         local_root.join(ADDRESS).remove("lease", recursive=True)
-        end = time.monotonic() + 10
         with pytest.raises(StoreLocked, match="was lost: another process removed it"):
-            while time.monotonic() < end:
-                held.check()
-                time.sleep(0.02)
+            _check_for_ten_seconds(held)
     assert keys(local_root) == []
 
 
@@ -170,13 +162,9 @@ def test_a_claim_that_cannot_be_renewed_is_lost_after_its_ttl(local_root: Root) 
     place, _ = watched(local_root, fault=fails_on_write(28, after=1))
     with lease(place, ADDRESS, ttl=0.4) as held:
         held.check()
-        end = time.monotonic() + 10
-        with pytest.raises(
-            StoreLocked, match=r"was lost: no sign of life reached the store for more than 0\.4 s"
-        ):
-            while time.monotonic() < end:
-                held.check()
-                time.sleep(0.02)
+        words = r"was lost: no sign of life reached the store for more than 0\.4 s"
+        with pytest.raises(StoreLocked, match=words):
+            _check_for_ten_seconds(held)
 
 
 def test_a_place_that_cannot_be_written_is_a_store_error(local_root: Root) -> None:
@@ -184,6 +172,13 @@ def test_a_place_that_cannot_be_written_is_a_store_error(local_root: Root) -> No
     with pytest.raises(StoreError, match="the file system is read-only") as caught, lease(place, ADDRESS):
         raise AssertionError("a lease without a claim")
     assert not isinstance(caught.value, StoreLocked)
+
+
+def _check_for_ten_seconds(held: Lease) -> None:
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        held.check()
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("ttl", [0.0, -1.0, float("inf"), float("nan")])

@@ -45,6 +45,15 @@ def test_exclusive_writes_succeed_once(tmp_path: Path) -> None:
     assert files.children("a") == ["b"]
 
 
+def test_exclusive_writes_do_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    test_exclusive_writes_succeed_once(tmp_path)
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
+
+
 WRITER = """
 import os, sys
 from pathlib import Path

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ def test_a_relative_path_means_the_folder_of_now(tmp_path: Path, monkeypatch: py
 
 def test_file_urls_and_paths_are_the_same_place(tmp_path: Path) -> None:
     assert Root(f"file://{tmp_path}/a") == Root(tmp_path / "a") == as_root(str(tmp_path / "a"))
+    assert Root(f"local://{tmp_path}/a").is_local
     assert hash(Root(tmp_path)) == hash(Root(str(tmp_path)))
     assert Root(tmp_path) != Root(tmp_path / "a")
 
@@ -76,6 +78,12 @@ def test_unfit_urls_are_refused(uri: str, words: str) -> None:
 def test_an_unknown_scheme_suggests_the_nearest() -> None:
     with pytest.raises(UnknownName, match="Did you mean 's3'"):
         Root("s4://bucket/x")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("gcsfs") is not None, reason="the package is installed")
+def test_a_scheme_whose_package_is_missing_says_so() -> None:
+    with pytest.raises(InvalidInput, match="URL scheme 'gs' needs a package that is not installed: .*gcsfs"):
+        Root("gs://bucket/x")
 
 
 @pytest.mark.parametrize("value", ["soon", "0", "-3", "inf"])

@@ -32,7 +32,9 @@ def initialise(model: Any, images: Float[Tensor, "n 3 h w"], *, generator: torch
         generator: The only source of randomness.
     """
     width, prefix = model.embed_dim, model.num_prefix_tokens
-    weight, bias = principal_filters(to_patches(images, side=model.patch_embed.patch_size[0]), width=width, generator=generator)
+    weight, bias = principal_filters(
+        to_patches(images, side=model.patch_embed.patch_size[0]), width=width, generator=generator
+    )
     model.patch_embed.proj.weight.copy_(weight.view_as(model.patch_embed.proj.weight))
     model.patch_embed.proj.bias.copy_(bias)
     model.pos_embed[:, prefix:] = 0.3 * waves(model.patch_embed.grid_size[0], width=width)
@@ -86,9 +88,13 @@ def _set_attention(attention: Any, *, width: int, generator: torch.Generator) ->
     attention.proj.weight.copy_(left)
 
 
-def _factors(noise: float, identity: float, *, width: int, rank: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def _factors(
+    noise: float, identity: float, *, width: int, rank: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
     """Return [D, r] and [r, D] whose product is the best rank-r approximation of noise Z + identity I, Z_ij ~ N(0, 1/D)."""
-    target = noise * torch.randn(width, width, generator=generator) / math.sqrt(width) + identity * torch.eye(width)
+    target = noise * torch.randn(width, width, generator=generator) / math.sqrt(width) + identity * torch.eye(
+        width
+    )
     u, sigma, vh = torch.linalg.svd(target)
     root = sigma[:rank].sqrt()
     return u[:, :rank] * root, root[:, None] * vh[:rank]

@@ -44,7 +44,12 @@ class Muon(torch.optim.Optimizer):
     """
 
     def __init__(
-        self, parameters: Iterable[nn.Parameter], *, lr: float, momentum: float = 0.95, weight_decay: float = 0.05
+        self,
+        parameters: Iterable[nn.Parameter],
+        *,
+        lr: float,
+        momentum: float = 0.95,
+        weight_decay: float = 0.05,
     ) -> None:
         super().__init__(list(parameters), {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 

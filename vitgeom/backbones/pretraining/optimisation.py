@@ -25,7 +25,9 @@ class Rates:
 class Descent:
     """Both optimisers and their schedule: linear warm-up, constant, then linear to zero."""
 
-    def __init__(self, blocks: Iterable[nn.Module], everything: Iterable[nn.Parameter], *, steps: int, rates: Rates) -> None:
+    def __init__(
+        self, blocks: Iterable[nn.Module], everything: Iterable[nn.Parameter], *, steps: int, rates: Rates
+    ) -> None:
         matrices = [p for block in blocks for p in block.parameters() if p.ndim == 2]
         known = {id(p) for p in matrices}
         self._rest = [p for p in everything if id(p) not in known]

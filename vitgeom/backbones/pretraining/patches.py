@@ -16,7 +16,9 @@ def to_patches(images: Float[Tensor, "n c h w"], *, side: int) -> Float[Tensor, 
     """
     count, channels, height, width = images.shape
     cut = images.reshape(count, channels, height // side, side, width // side, side)
-    return cut.permute(0, 2, 4, 1, 3, 5).reshape(count, (height // side) * (width // side), channels * side * side)
+    return cut.permute(0, 2, 4, 1, 3, 5).reshape(
+        count, (height // side) * (width // side), channels * side * side
+    )
 
 
 def pick(values: Float[Tensor, "n k q"], chosen: Int[Tensor, "n m"]) -> Float[Tensor, "n m q"]:
@@ -30,7 +32,12 @@ def pick(values: Float[Tensor, "n k q"], chosen: Int[Tensor, "n m"]) -> Float[Te
 
 
 def draw_patches(
-    count: int, *, total: int, keep: int, generator: torch.Generator, weight: Float[Tensor, " k"] | None = None
+    count: int,
+    *,
+    total: int,
+    keep: int,
+    generator: torch.Generator,
+    weight: Float[Tensor, " k"] | None = None,
 ) -> Int[Tensor, "n m"]:
     """Draw ``keep`` different patches for each of ``count`` pictures, in random order.
 

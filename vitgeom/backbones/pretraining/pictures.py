@@ -89,7 +89,9 @@ def normalise(images: UInt8[Tensor, "n 3 h w"]) -> Float[Tensor, "n 3 h w"]:
     return (images.float() / 255 - mean) / std
 
 
-def draw_from(pools: Sequence[Tensor], shares: Sequence[float], count: int, *, generator: torch.Generator) -> Tensor:
+def draw_from(
+    pools: Sequence[Tensor], shares: Sequence[float], count: int, *, generator: torch.Generator
+) -> Tensor:
     """Draw pictures with replacement, the pools in the given shares.
 
     Args:
@@ -100,7 +102,9 @@ def draw_from(pools: Sequence[Tensor], shares: Sequence[float], count: int, *, g
     """
     which = torch.multinomial(torch.tensor(shares), count, replacement=True, generator=generator)
     place = torch.rand(count, generator=generator)
-    return torch.stack([pools[int(w)][int(p * len(pools[int(w)]))] for w, p in zip(which, place, strict=True)])
+    return torch.stack(
+        [pools[int(w)][int(p * len(pools[int(w)]))] for w, p in zip(which, place, strict=True)]
+    )
 
 
 def pictures_digest(*pools: Tensor) -> str:

@@ -74,20 +74,27 @@ def pretrain(pool: ScenePool, *, recipe: SupervisedRecipe, progress: Callable[[s
     initialise(model, normalise(pool.images[:500]), generator=generator_for(recipe.seed, NAME, "initial"))
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        classify, describe = nn.Linear(model.embed_dim, int(pool.labels.max()) + 1), nn.Linear(model.embed_dim, 5)
+        classify, describe = (
+            nn.Linear(model.embed_dim, int(pool.labels.max()) + 1),
+            nn.Linear(model.embed_dim, 5),
+        )
     everything = [p for part in (model, classify, describe) for p in part.parameters()]
     descent = Descent(model.blocks, everything, steps=recipe.steps, rates=Rates())
     correct = 0.0
     for number in range(recipe.steps):
         batch = draw_batch(pool, recipe.batch, generator=generator)
-        chosen = choose_patches(number, batch, recipe=recipe, grid=model.patch_embed.grid_size, generator=generator)
+        chosen = choose_patches(
+            number, batch, recipe=recipe, grid=model.patch_embed.grid_size, generator=generator
+        )
         normed_cls, described = forward(model, batch.images, chosen, geometry_block=recipe.geometry_block)
         logits = classify(normed_cls)
         loss = F.cross_entropy(logits, batch.labels, label_smoothing=0.05)
         descent.step(loss + geometry_loss(describe(described), pick(batch.geometry, chosen)), number)
         correct = 0.98 * correct + 0.02 * float((logits.argmax(1) == batch.labels).float().mean())
         if (number + 1) % 100 == 0:
-            progress(f"supervised step {number + 1}/{recipe.steps}: train accuracy {correct:.3f}, loss {float(loss):.3f}")
+            progress(
+                f"supervised step {number + 1}/{recipe.steps}: train accuracy {correct:.3f}, loss {float(loss):.3f}"
+            )
     return model
 
 
@@ -136,7 +143,9 @@ def choose_patches(
     """
     total = grid[0] * grid[1]
     keep = recipe.keep if number < recipe.all_patches_from * recipe.steps else total
-    rows, columns = torch.meshgrid(torch.arange(grid[0]).float(), torch.arange(grid[1]).float(), indexing="ij")
+    rows, columns = torch.meshgrid(
+        torch.arange(grid[0]).float(), torch.arange(grid[1]).float(), indexing="ij"
+    )
     centre = -((rows - (grid[0] - 1) / 2) ** 2 + (columns - (grid[1] - 1) / 2) ** 2).flatten() / 8
     return draw_patches(len(batch.images), total=total, keep=keep, generator=generator, weight=centre)
 

@@ -14,6 +14,7 @@ _NOT_NEGATIVE = (
     "min_distractors",
     "roll",
     "aim_error",
+    "tilt",
     "stretch",
     "overlap",
     "contrast",
@@ -38,6 +39,8 @@ class Difficulty:
         min_view: Smallest field of view.
         max_view: Largest field of view.
         aim_error: Largest distance of the target's centre from the image centre, as a share of the image size.
+        tilt: Largest angle between an object's own upright axis and the vertical; all directions within are equally
+            likely, so 180 gives any pose. The turn about that axis is always free.
         stretch: Objects are scaled by up to 1 +- this along each of their axes.
         overlap: How much of the way a nearer object may cover the target: 0 leaves it clear, 1 lets centres meet in the image.
         contrast: Largest difference between the two colours of a texture, 0..1.
@@ -47,23 +50,24 @@ class Difficulty:
         noise: Standard deviation of pixel noise, on a scale of 0..255.
     """
 
-    min_distractors: int = 1
-    max_distractors: int = 3
-    min_distance: float = 4.0
-    max_distance: float = 6.5
-    min_elevation: float = 12.0
-    max_elevation: float = 60.0
-    roll: float = 15.0
-    min_view: float = 40.0
-    max_view: float = 55.0
-    aim_error: float = 0.1
-    stretch: float = 0.15
-    overlap: float = 0.35
-    contrast: float = 0.6
+    min_distractors: int = 0
+    max_distractors: int = 1
+    min_distance: float = 3.4
+    max_distance: float = 4.2
+    min_elevation: float = 20.0
+    max_elevation: float = 50.0
+    roll: float = 5.0
+    min_view: float = 42.0
+    max_view: float = 48.0
+    aim_error: float = 0.03
+    tilt: float = 15.0
+    stretch: float = 0.08
+    overlap: float = 0.0
+    contrast: float = 0.3
     texture_scale: float = 1.6
     ambient: float = 0.35
     highlight: float = 0.4
-    noise: float = 4.0
+    noise: float = 3.0
 
     @classmethod
     def from_options(cls, ranges: Mapping[str, Scalar]) -> Difficulty:
@@ -108,6 +112,8 @@ class Difficulty:
                 "elevations may reach 85 degrees and views must lie in 5..100 degrees, got "
                 f"{self.max_elevation} and {self.min_view}..{self.max_view}."
             )
+        if self.tilt > 180:
+            raise InvalidInput(f"difficulty 'tilt' must be <= 180 degrees, got {self.tilt}.")
         if self.stretch > 0.5 or self.overlap > 1 or self.aim_error > 0.3:
             raise InvalidInput(
                 "difficulty 'stretch' must be <= 0.5, 'overlap' <= 1 and 'aim_error' <= 0.3, got "

@@ -89,14 +89,37 @@ def _draw_rotations(count: int, generator: np.random.Generator) -> Float[np.ndar
     return np.array(rows).transpose(2, 0, 1)
 
 
+def _draw_poses(
+    count: int, generator: np.random.Generator, *, tilt: float
+) -> Float[np.ndarray, "{count} 3 3"]:
+    """Return rotations [count, 3, 3]: a free turn about the vertical, then a lean of at most ``tilt`` degrees.
+
+    The upright axis is uniform over the spherical cap of that angle; for 180 degrees the rotation is uniform over all of them.
+    """
+    turns, sides = generator.uniform(0, 2 * np.pi, (2, count))
+    leans = np.arccos(1 - generator.uniform(size=count) * (1 - np.cos(np.deg2rad(tilt))))
+    return _about_vertical(sides) @ _about_first_axis(leans) @ _about_vertical(turns - sides)
+
+
+def _about_vertical(angles: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n 3 3"]:
+    c, s, zero, one = np.cos(angles), np.sin(angles), np.zeros_like(angles), np.ones_like(angles)
+    return np.array([[c, -s, zero], [s, c, zero], [zero, zero, one]]).transpose(2, 0, 1)
+
+
+def _about_first_axis(angles: Float[np.ndarray, " n"]) -> Float[np.ndarray, "n 3 3"]:
+    c, s, zero, one = np.cos(angles), np.sin(angles), np.zeros_like(angles), np.ones_like(angles)
+    return np.array([[one, zero, zero], [zero, c, -s], [zero, s, c]]).transpose(2, 0, 1)
+
+
 def _draw_bodies(
     label: int, count: int, generator: np.random.Generator, difficulty: Difficulty
 ) -> list[Body]:
     """Stretch and turn the target and ``count - 1`` other solids at random; all touch the floor above its origin."""
     numbers = [label, *generator.integers(len(SOLIDS), size=count - 1)]
     stretches = generator.uniform(1 - difficulty.stretch, 1 + difficulty.stretch, (count, 3))
+    poses = _draw_poses(count, generator, tilt=difficulty.tilt)
     bodies = []
-    for number, stretch, rotation in zip(numbers, stretches, _draw_rotations(count, generator), strict=True):
+    for number, stretch, rotation in zip(numbers, stretches, poses, strict=True):
         body = Body(SOLIDS[number], np.zeros(3), rotation, stretch)
         bodies.append(replace(body, centre=body.support(-_UP) * _UP))
     return bodies

@@ -17,6 +17,7 @@ from vitgeom.errors import InvalidInput
         ({"min_elevation": 0.0}, "above the floor"),
         ({"max_view": 120.0}, "views must lie in 5..100 degrees"),
         ({"overlap": 1.5}, "'overlap' <= 1"),
+        ({"tilt": 181.0}, "'tilt' must be <= 180 degrees"),
         ({"stretch": 0.9}, "'stretch' must be <= 0.5"),
         ({"noise": float("nan")}, "difficulty 'noise' must be >= 0, got nan"),
     ],

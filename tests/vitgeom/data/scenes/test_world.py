@@ -6,7 +6,14 @@ from scipy import stats
 
 from vitgeom.data.scenes.difficulty import Difficulty
 from vitgeom.data.scenes.solids import SOLIDS
-from vitgeom.data.scenes.world import ROOM_HALF_WIDTH, ROOM_HEIGHT, World, _draw_rotations, draw_world
+from vitgeom.data.scenes.world import (
+    ROOM_HALF_WIDTH,
+    ROOM_HEIGHT,
+    World,
+    _draw_poses,
+    _draw_rotations,
+    draw_world,
+)
 
 NUM_WORLDS = 60
 
@@ -48,8 +55,10 @@ def test_camera_and_lamp_are_in_the_room_and_outside_of_all_bodies(worlds):
 
 
 def test_the_number_of_distractors_follows_the_difficulty(worlds):
-    counts = [len(world.bodies) - 1 for world in worlds]
-    assert max(counts) <= Difficulty().max_distractors
+    assert {len(world.bodies) - 1 for world in worlds} == {0, 1}
+    crowd = Difficulty(min_distractors=1, max_distractors=3)
+    counts = [len(_world(seed, crowd).bodies) - 1 for seed in range(NUM_WORLDS)]
+    assert max(counts) == 3
     assert np.mean(counts) > 1.5
     alone = _world(3, Difficulty(min_distractors=0, max_distractors=0))
     assert len(alone.bodies) == 1
@@ -86,3 +95,26 @@ def test_rotations_are_proper_and_uniform():
     for axis in range(3):
         for coordinate in range(3):
             assert stats.kstest(rotations[:, coordinate, axis], stats.uniform(-1, 2).cdf).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("tilt", [0.0, 15.0, 90.0, 180.0])
+def test_poses_lean_by_at_most_the_tilt_and_evenly(tilt):
+    poses = _draw_poses(2000, np.random.default_rng(0), tilt=tilt)
+    np.testing.assert_allclose(
+        poses @ poses.transpose(0, 2, 1), np.broadcast_to(np.eye(3), (2000, 3, 3)), atol=1e-12
+    )
+    np.testing.assert_allclose(np.linalg.det(poses), 1, atol=1e-12)
+    upright, lowest = poses[:, 2, 2], np.cos(np.deg2rad(tilt))
+    assert upright.min() >= lowest - 1e-12
+    if tilt:
+        # The height of a uniform point on a spherical cap is uniform; its compass direction too.
+        assert stats.kstest(upright, stats.uniform(lowest, 1 - lowest).cdf).pvalue > 1e-6
+        compass = np.arctan2(poses[:, 1, 2], poses[:, 0, 2])
+        assert stats.kstest(compass, stats.uniform(-np.pi, 2 * np.pi).cdf).pvalue > 1e-6
+
+
+def test_the_widest_tilt_is_any_pose():
+    poses = _draw_poses(2000, np.random.default_rng(1), tilt=180.0)
+    for axis in range(3):
+        for coordinate in range(3):
+            assert stats.kstest(poses[:, coordinate, axis], stats.uniform(-1, 2).cdf).pvalue > 1e-6

@@ -1,0 +1,93 @@
+"""What is told to the tracker: one curve per layer, where the features lie, and a key that only results change."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from flows.outcome import Outcome
+from flows.probe import request_for
+from flows.record import origin_tags, study_record
+from flows.results import Results
+from flows.study import Resolved, Study
+from tasks import fit_probes
+from tasks.receipt import Receipt
+from tasks.tracking_record import StudyRecord
+
+PAGE = Receipt(
+    task="render_report",
+    key="k",
+    uri="report.html",
+    digest="page",
+    seconds=0,
+    peak_bytes=0,
+    cached=False,
+    rows=1,
+)
+
+
+@pytest.fixture
+def wanted(finished: Path, monkeypatch: pytest.MonkeyPatch) -> Resolved:
+    monkeypatch.chdir(finished)
+    monkeypatch.delenv("VITGEOM_STORE", raising=False)
+    return Study().resolve()
+
+
+def described(wanted: Resolved, **changes: object) -> StudyRecord:
+    [cell] = wanted.cells
+    receipt = fit_probes.stored(request_for(cell, wanted, Results(wanted.out)))
+    return study_record(
+        wanted, probed=[Outcome(cell, receipt=receipt)], page=PAGE, tags={"vitgeom.engine": "serial"}
+    )
+
+
+def test_curves_have_one_point_per_layer(wanted: Resolved) -> None:
+    [cell] = described(wanted).cells
+
+    steps = {
+        name: [metric.step for metric in cell.metrics if metric.name == name]
+        for name in ("accuracy", "accuracy_per_class", "recoverability", "r_any")
+    }
+    assert steps == {
+        "accuracy": list(range(1, 13)),
+        "accuracy_per_class": list(range(1, 13)),
+        "recoverability": list(range(1, 12)),
+        "r_any": [0],
+    }
+
+
+def test_a_cell_names_the_features_it_was_computed_from(wanted: Resolved, finished: Path) -> None:
+    [cell] = described(wanted).cells
+
+    assert cell.dataset is not None
+    assert cell.dataset.digest == cell.tags["vitgeom.manifest"]
+    assert (Path(cell.dataset.uri) / "manifest.json").is_file()
+    assert cell.dataset.uri.startswith(str(finished / ".vitgeom" / "store" / "features"))
+    assert cell.params["probe.tol"] == 1e-5
+
+
+def test_the_key_depends_on_parameters_and_results_and_not_on_how_they_were_computed(
+    wanted: Resolved,
+) -> None:
+    key = described(wanted).key
+    ray = wanted.params.model_copy(update={"engine": wanted.params.engine.model_copy(update={"kind": "ray"})})
+    assert described(dataclasses.replace(wanted, params=ray)).key == key
+    seed = wanted.params.model_copy(update={"datasets": ()})
+    assert described(dataclasses.replace(wanted, params=seed)).key != key
+
+
+def test_a_failed_cell_is_counted(wanted: Resolved) -> None:
+    [cell] = wanted.cells
+    record = study_record(wanted, probed=[Outcome(cell, problem="gone")], page=PAGE, tags={})
+
+    assert {metric.name: metric.value for metric in record.metrics} == {"cells_done": 0, "cells_failed": 1}
+    assert record.cells == ()
+
+
+def test_only_origins_that_are_there_become_tags(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert origin_tags() == {}
+    monkeypatch.setenv("RAY_JOB_ID", "job-7")
+    monkeypatch.setenv("DVC_EXP_BASELINE_REV", "abc")
+    assert origin_tags() == {"ray.job_id": "job-7", "dvc.rev": "abc"}

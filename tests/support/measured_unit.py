@@ -1,0 +1,65 @@
+"""One unit of a task in a process of its own, for measuring its memory.
+
+``python -m tests.support.measured_unit extract|probe STORE``; prints a JSON line: what the formula allows, the peak, and the memory of the
+process when all libraries were loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+
+from tasks.catalogue import CATALOGUE
+from tasks.engine import SerialEngine
+from tasks.extract_dataset import extract
+from tasks.footprint import peak_bytes
+from tasks.plan_extraction import plan
+from tasks.request import ExtractSettings, ProbeRequest
+from vitgeom.backbones import BackboneRef
+from vitgeom.data import DatasetRef
+
+LARGE = BackboneRef.from_options("vit_small_patch16_224", pretrained=False, image_size=224)
+IMAGES = DatasetRef.from_options("noise", n=160, classes=4, size=64)
+
+
+def resident_bytes() -> int:
+    """Return the resident set of this process now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096
+
+
+def extraction(store: str) -> tuple[int, int]:
+    """Run one range of 32 images of 224 pixels under a ViT-S; return the formula's bytes and the memory before it."""
+    settings = ExtractSettings(batch_size=32, rows_per_range=32)
+    request = plan(IMAGES, LARGE, store=store, settings=settings).requests[0]
+    before = resident_bytes()
+    CATALOGUE["extract_features"].function(request)
+    return CATALOGUE["extract_features"].memory(request), before
+
+
+def probing(store: str) -> tuple[int, int]:
+    """Fit probes on small features; return the formula's bytes and the memory before it."""
+    backbone = BackboneRef.from_options("nano_supervised", pretrained=False, image_size=16)
+    images = DatasetRef.from_options("noise", n=4000, classes=20, size=16)
+    settings = ExtractSettings(batch_size=64, rows_per_range=512)
+    sealed = extract(images, backbone, store=store, settings=settings, engine=SerialEngine())
+    before = resident_bytes()
+    request = ProbeRequest(
+        store=store,
+        address=sealed.detail["address"],
+        manifest_digest=sealed.digest,
+        l2=(1e-2, 1e-1, 1.0),
+        num_bootstrap=200,
+        tol=1e-3,
+    )
+    CATALOGUE["fit_probes"].function(request)
+    return CATALOGUE["fit_probes"].memory(request), before
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    allowed, before = {"extract": extraction, "probe": probing}[sys.argv[1]](sys.argv[2])
+    print(json.dumps({"allowed": allowed, "before": before, "peak": peak_bytes()}))

@@ -1,0 +1,1 @@
+"""How the embedded backbones were trained: ``python -m vitgeom.backbones.pretraining [supervised|masked|all]``."""
