@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -35,6 +36,8 @@ def slow_catalogue() -> dict[str, TaskSpec]:
 
 
 def main(store: str, kind: str) -> None:
+    # A test run in the background of a shell inherits a SIGINT that is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     options = {"num_cpus": 2, "max_in_flight": 2} if kind == "ray" else {}
     with open_engine(kind, catalogue=slow_catalogue(), **options) as engine:  # type: ignore[arg-type]
         print("ready", flush=True)

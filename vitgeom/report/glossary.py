@@ -5,7 +5,7 @@ from __future__ import annotations
 from vitgeom.report.markup import Markup, element
 
 TERMS = (
-    ("layer", "The residual stream after a block of the backbone, counted from 1; the last one also goes through the backbone's final norm."),
+    ("layer", "The residual stream after a block of the backbone, counted from 1; the last one also goes through the backbone's final norm, unless the parameter probe.last_layer says raw."),
     ("probe", "A linear classifier (multinomial logistic regression with L2) on one layer's feature; its L2 strength is chosen on the validation split."),
     ("errors", "Test images that the probe of the last layer gets wrong."),
     ("R_l, R_any", "Share of the errors that layer l, or at least one earlier layer, gets right."),
@@ -14,7 +14,7 @@ TERMS = (
     ("refits", "R_any of as many new probes of the last layer, each fitted to a bootstrap resample: many tries without any depth."),
     ("oracle", "Share of test images that at least one layer gets right: no method that picks a layer per image can do better."),
     ("beyond chance", "The lower end of the 95 % interval of R_any lies above guessing and above the upper ends of permuted and refits."),
-    ("95 % interval", "Percentile bootstrap over test images (over the errors for shares of errors)."),
+    ("95 % interval", "Percentile bootstrap over test images; which of them are errors is drawn anew each time. For permuted: the spread over the shuffles."),
 )  # fmt: skip
 
 
