@@ -52,8 +52,9 @@ class LocalFiles:
                 file.flush()
                 os.fsync(file.fileno())
             if exclusive:
-                _claim_name(partial, target)
-            partial.replace(target)
+                _move_to_free_name(partial, target)
+            else:
+                partial.replace(target)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
@@ -98,15 +99,19 @@ class LocalFiles:
             yield from (Path(folder) / name for name in names if name.endswith(PARTIAL))
 
 
-def _claim_name(partial: Path, target: Path) -> None:
-    """Make the target exist for us alone, or raise FileExistsError; the rename that follows is then free."""
+def _move_to_free_name(partial: Path, target: Path) -> None:
+    """Rename, but raise FileExistsError when the target is there."""
     try:
         os.link(partial, target)
     except FileExistsError:
         raise
     except OSError:
-        # No hard links here: an empty file takes the name, and for a moment a reader may find it empty.
+        # No hard links here: an empty file takes the name first, and for a moment a reader may find it empty.
         target.open("xb").close()
+        partial.replace(target)
+    else:
+        # Renaming one link of a file onto another would do nothing and leave both.
+        partial.unlink()
 
 
 def _is_abandoned(path: Path, owner: Owner | None) -> bool:

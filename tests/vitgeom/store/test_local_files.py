@@ -42,7 +42,7 @@ def test_exclusive_writes_succeed_once(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         files.put("a/b", b"second", exclusive=True)
     assert files.get("a/b") == b"first"
-    assert files.children("a") == ["b"]
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
 
 
 def test_exclusive_writes_do_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +51,6 @@ def test_exclusive_writes_do_without_hard_links(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(os, "link", refuse)
     test_exclusive_writes_succeed_once(tmp_path)
-    assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
 
 
 WRITER = """

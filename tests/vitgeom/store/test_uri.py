@@ -82,7 +82,7 @@ def test_an_unknown_scheme_suggests_the_nearest() -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("gcsfs") is not None, reason="the package is installed")
 def test_a_scheme_whose_package_is_missing_says_so() -> None:
-    with pytest.raises(InvalidInput, match="URL scheme 'gs' needs a package that is not installed: .*gcsfs"):
+    with pytest.raises(InvalidInput, match=r"URL scheme 'gs' needs a package that is not installed: .*gcsfs"):
         Root("gs://bucket/x")
 
 
