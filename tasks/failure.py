@@ -32,6 +32,10 @@ class WorkerOutOfMemory(ResourceShortage, MemoryError):
     """A unit needed more memory than its process could have."""
 
 
+class EngineClosed(VitgeomError, RuntimeError):
+    """The engine was closed before or while it worked."""
+
+
 class StorageOverflow(NumericalFailure, OverflowError):
     """Features do not fit the number format of the store; a wider one is needed for the whole data set."""
 

@@ -34,6 +34,10 @@ LONGEST_TEMP = 40
 """Socket paths below Ray's folder must stay under 108 characters."""
 
 
+class RayDidNotStart(ResourceShortage):
+    """A private Ray did not come up; on a machine that is busy for a moment the next try may succeed."""
+
+
 def check_address(address: str, *, num_cpus: int | None) -> None:
     """Refuse an address that could join a cluster by accident.
 
@@ -82,7 +86,8 @@ class Connection:
 
         Raises:
             InvalidInput: The address is none, or this process is connected to Ray already.
-            ResourceShortage: Ray cannot be started or reached.
+            RayDidNotStart: A private Ray did not come up. What it left running ends with the calling thread.
+            ResourceShortage: The named cluster cannot be reached.
         """
         check_address(address, num_cpus=num_cpus)
         self._is_local = address == "local"
@@ -111,14 +116,23 @@ class Connection:
                 runtime_env={"env_vars": {**WORKER_THREADS, **environment.TELEMETRY_OFF}},
                 **(private if self._is_local else {}),
             )
-        except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
+        except Exception as error:
+            # Ray raises bare Exceptions here.
             self.close()
-            where = "a private Ray on this machine" if self._is_local else f"the Ray cluster at {address}"
-            raise ResourceShortage(
-                f"cannot start or reach {where}: {error}. Check the address and that the port is open, or use the serial engine."
-            ) from error
+            raise self._not_reached(address, error) from error
         self.logs = str(Path(context.address_info["session_dir"]) / "logs")
         self._remote = ray.remote(run_unit)
+
+    def _not_reached(self, address: str, error: Exception) -> ResourceShortage:
+        if self._is_local:
+            return RayDidNotStart(
+                f"a private Ray did not start on this machine: {error} Try again when the machine is less busy, or use the serial "
+                "engine (engine: kind: serial)."
+            )
+        return ResourceShortage(
+            f"cannot reach the Ray cluster at {address}: {error} Check the address, that its port is open, and the token "
+            "(RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH), or use address='local'."
+        )
 
     def submit(self, function: Callable[[Any], Receipt], request: Request, ask: Ask) -> Hashable:
         """Queue one unit; Ray itself never retries it."""

@@ -13,10 +13,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tasks.cluster.connect import Connection, check_address
+from tasks.cluster.connect import Connection, RayDidNotStart, check_address
 from tasks.cluster.flight import Flight
 from tasks.engine import OnReceipt
-from tasks.failure import RetryPolicy
+from tasks.failure import EngineClosed, RetryPolicy
 from tasks.outcome import Outcome
 from tasks.receipt import Receipt
 from tasks.request import Request
@@ -27,6 +27,9 @@ CLOSE_SECONDS = 9.0
 """Ending by force takes 2 to 3 seconds; after this the process exits anyway, and Ray's processes with it."""
 
 TICK_SECONDS = 0.2
+
+STARTS = 3
+"""Ray gives up after 30 seconds if the machine is too busy to start it; so often it is tried."""
 
 _log = logging.getLogger(__name__)
 
@@ -92,41 +95,50 @@ class RayEngine:
     ) -> list[Receipt]:
         """Run one unit per request; see ``Engine.map``. Anything that interrupts it ends all Ray work and the engine."""
         spec = find_task(self._catalogue, task_name)
-        if self._stop.is_set():
-            raise InvalidInput("this engine is closed. Open a new one; stored units are not computed again.")
-        job = _Job(spec, list(requests), Outcome(task_name, requests, label=label))
-        if not job.requests:
+        self._refuse_if_closed()
+        wanted = list(requests)
+        if not wanted:
             return []
-        try:
-            self._start()
-            self._jobs.put(job)
-            self._follow(job, on_receipt)
-        except BaseException:
-            self.close()
-            raise
+        for start in range(1, STARTS + 1):
+            job = _Job(spec, wanted, Outcome(task_name, wanted, label=label))
+            self._run(job, on_receipt)
+            if not isinstance(job.error, RayDidNotStart) or start == STARTS:
+                break
+            _log.warning("%s (try %d of %d)", job.error, start, STARTS)
         if job.error is not None:
             raise job.error
+        self._refuse_if_closed()
         return job.outcome.receipts()
 
     def close(self) -> None:
         """End running units by force and disconnect, within ten seconds."""
         self._stop.set()
-        if self._thread is None:
-            return
-        deadline = time.monotonic() + CLOSE_SECONDS
-        while self._thread.is_alive() and time.monotonic() < deadline:
-            self._thread.join(TICK_SECONDS)
-        if self._thread.is_alive():
+        if self._thread is not None and not _ended(self._thread, seconds=CLOSE_SECONDS):
             _log.warning("Ray did not end within %.0f s; its processes end with this one.", CLOSE_SECONDS)
 
-    def _start(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name="vitgeom-ray", daemon=True)
-            self._thread.start()
+    def _refuse_if_closed(self) -> None:
+        if self._stop.is_set():
+            raise EngineClosed(
+                "this engine is closed. Open a new one; stored units are kept and not computed again."
+            )
 
-    def _follow(self, job: _Job, on_receipt: OnReceipt | None) -> None:
+    def _run(self, job: _Job, on_receipt: OnReceipt | None) -> None:
+        try:
+            thread = self._thread
+            if thread is None or not thread.is_alive():
+                thread = self._thread = threading.Thread(target=self._serve, name="vitgeom-ray", daemon=True)
+                thread.start()
+            self._jobs.put(job)
+            self._follow(job, thread, on_receipt)
+            if isinstance(job.error, RayDidNotStart):
+                _ended(thread, seconds=CLOSE_SECONDS)
+        except BaseException:
+            self.close()
+            raise
+
+    def _follow(self, job: _Job, thread: threading.Thread, on_receipt: OnReceipt | None) -> None:
         while True:
-            over = job.over.is_set()
+            over = job.over.is_set() or not thread.is_alive()
             try:
                 receipt = job.landed.get(timeout=0 if over else TICK_SECONDS)
             except queue.Empty:
@@ -137,7 +149,7 @@ class RayEngine:
                 on_receipt(receipt)
 
     def _serve(self) -> None:
-        """Run jobs until told to stop; the only code that touches Ray."""
+        """Run jobs until told to stop; the only code that touches Ray. Ends where Ray does not start, see ``Connection``."""
         connection: Connection | None = None
         try:
             while not self._stop.is_set():
@@ -152,6 +164,8 @@ class RayEngine:
                     job.error = error
                 finally:
                     job.over.set()
+                if isinstance(job.error, RayDidNotStart):
+                    return
         finally:
             if connection is not None:
                 connection.close()
@@ -169,3 +183,11 @@ class RayEngine:
             wait_for_resources=self._patience,
         ).run()
         connection.keep_logs |= job.outcome.lost_workers
+
+
+def _ended(thread: threading.Thread, *, seconds: float) -> bool:
+    """Wait for a thread to end, in short steps so that signals are seen; return whether it did."""
+    deadline = time.monotonic() + seconds
+    while thread.is_alive() and time.monotonic() < deadline:
+        thread.join(TICK_SECONDS)
+    return not thread.is_alive()

@@ -11,6 +11,7 @@ import pytest
 from tasks.cluster.engine import RayEngine
 from tasks.engine import SerialEngine
 from tasks.extract_dataset import extract
+from tasks.failure import EngineClosed
 from tasks.request import ProbeRequest
 from tests.contracts.executor import EngineContract, toys
 from tests.support.flaky_extraction import flaky_catalogue
@@ -63,7 +64,9 @@ def test_a_second_connection_of_the_process_is_refused(shared_engine: RayEngine,
     assert shared_engine.map("toy", [ToyRequest(folder=str(tmp_path), number=5)])[0].digest == "25"
 
 
-def test_extraction_and_probes_end_with_the_bytes_of_a_serial_run(shared_engine: RayEngine, tmp_path: Path) -> None:
+def test_extraction_and_probes_end_with_the_bytes_of_a_serial_run(
+    shared_engine: RayEngine, tmp_path: Path
+) -> None:
     """Every third unit's worker is killed once; the stores must not show it."""
     for name, engine in (("serial", SerialEngine(catalogue=flaky_catalogue())), ("ray", shared_engine)):
         store = tmp_path / name / "store"
@@ -79,7 +82,9 @@ def test_extraction_and_probes_end_with_the_bytes_of_a_serial_run(shared_engine:
     serial, ray = stored_bytes(tmp_path / "serial" / "store"), stored_bytes(tmp_path / "ray" / "store")
     assert list(serial) == list(ray)
     assert [name for name in serial if serial[name] != ray[name]] == []
-    failed = [sorted(path.name for path in (tmp_path / name / "failed").iterdir()) for name in ("serial", "ray")]
+    failed = [
+        sorted(path.name for path in (tmp_path / name / "failed").iterdir()) for name in ("serial", "ray")
+    ]
     assert failed == [["test-8", "train-32", "train-8", "val-8"]] * 2
 
 
@@ -87,7 +92,7 @@ def test_a_closed_engine_refuses_work(tmp_path: Path) -> None:
     engine = RayEngine(catalogue=TOYS)
     engine.close()
     engine.close()
-    with pytest.raises(InvalidInput, match="this engine is closed"):
+    with pytest.raises(EngineClosed, match="this engine is closed"):
         engine.map("toy", toys(tmp_path, 1))
 
 

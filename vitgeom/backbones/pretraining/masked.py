@@ -46,12 +46,12 @@ class MaskedRecipe:
         seed: Of weights, batches, masks and augmentation.
     """
 
-    steps: int = 2600
+    steps: int = 1600
     batch: int = 48
     keep: int = 24
     hidden: int = 20
     mostly_visible_from: float = 0.85
-    shares: tuple[float, float, float] = (0.6, 0.22, 0.18)
+    shares: tuple[float, float, float] = (0.72, 0.23, 0.05)
     decoder_width: int = 64
     decoder_blocks: int = 2
     seed: int = 0
@@ -126,7 +126,7 @@ def pretrain(pools: Sequence[Tensor], *, recipe: MaskedRecipe, progress: Callabl
         descent.step(patch_loss + whole_loss, number)
         if (number + 1) % 100 == 0:
             progress(
-                f"masked step {number + 1}/{recipe.steps}: hidden patches {float(patch_loss):.3f}, whole picture {float(whole_loss):.3f}"
+                f"masked step {number + 1}/{recipe.steps}: hidden patches {patch_loss.item():.3f}, whole picture {whole_loss.item():.3f}"
             )
     return model
 

@@ -49,6 +49,6 @@ def draw_patches(
         weight: Logarithm of each patch's weight; None: all alike. (Adding Gumbel noise and taking the largest draws without
             replacement in proportion to the weights.)
     """
-    noise = torch.rand(count, total, generator=generator).clamp_min(1e-12)
-    keys = -torch.log(-torch.log(noise).clamp_min(1e-12))
+    waits = -torch.log(torch.rand(count, total, generator=generator).clamp_min(1e-30))
+    keys = -torch.log(waits.clamp_min(1e-30))
     return (keys if weight is None else keys + weight).topk(keep, dim=1).indices

@@ -40,7 +40,7 @@ class SupervisedRecipe:
         seed: Of weights, batches and augmentation.
     """
 
-    steps: int = 2600
+    steps: int = 1600
     batch: int = 32
     keep: int = 28
     all_patches_from: float = 0.85
@@ -93,15 +93,13 @@ def pretrain(pool: ScenePool, *, recipe: SupervisedRecipe, progress: Callable[[s
         correct = 0.98 * correct + 0.02 * float((logits.argmax(1) == batch.labels).float().mean())
         if (number + 1) % 100 == 0:
             progress(
-                f"supervised step {number + 1}/{recipe.steps}: train accuracy {correct:.3f}, loss {float(loss):.3f}"
+                f"supervised step {number + 1}/{recipe.steps}: train accuracy {correct:.3f}, loss {loss.item():.3f}"
             )
     return model
 
 
 def draw_batch(pool: ScenePool, count: int, *, generator: torch.Generator) -> Batch:
-    """Draw scenes with replacement; half of the batches mirrored, channels permuted, brightness changed.
-
-    Colour says nothing about shape, so the order of the channels is drawn anew for every batch.
+    """Draw scenes with replacement; half of the batches mirrored, half with channels permuted, brightness changed.
 
     Args:
         pool: Rendered scenes.
@@ -113,7 +111,8 @@ def draw_batch(pool: ScenePool, count: int, *, generator: torch.Generator) -> Ba
     geometry = torch.cat([pool.target[rows, :, None], pool.normals[rows], pool.depth[rows, :, None]], dim=2)
     if float(torch.rand(1, generator=generator)) < 0.5:
         images, geometry = images.flip(-1), mirrored(geometry)
-    images = images[:, torch.randperm(3, generator=generator)]
+    if float(torch.rand(1, generator=generator)) < 0.5:
+        images = images[:, torch.randperm(3, generator=generator)]
     images = images * (0.7 + 0.6 * torch.rand(count, 1, 1, 1, generator=generator))
     return Batch(images, pool.labels[rows], geometry)
 

@@ -28,7 +28,7 @@ def colour_split(count: int, seed: int) -> Split:
 @pytest.fixture
 def dataset(monkeypatch):
     splits = {"train": colour_split(40, 0), "val": colour_split(20, 1), "test": colour_split(20, 2)}
-    dataset = ImageDataset("colours", "0" * 64, ("red", "blue"), splits, (), "test", 0.5)
+    dataset = ImageDataset("colours", "0" * 64, ("red", "blue"), splits, (), "test")
     monkeypatch.setattr("vitgeom.backbones.pretraining.figures.open_dataset", lambda ref: dataset)
     return dataset
 
