@@ -98,7 +98,7 @@ class Probe(Block):
 
     token: Literal["cls", "mean"]
     last_layer: Literal["normed", "raw"]
-    l2: tuple[Annotated[Real, Field(ge=0)], ...] = Field(min_length=1)
+    l2: tuple[Annotated[Real, Field(gt=0)], ...] = Field(min_length=1)
     tol: Annotated[Real, Field(gt=0)]
     max_iter: Count
     refit: StrictBool

@@ -86,7 +86,7 @@ def test_a_missing_key_is_named_in_full(tmp_path: Path) -> None:
         ("probe.tol=true", "'profiles.small.probe.tol' is True: a number is needed."),
         ("probe.tol=.nan", "must be a finite number"),
         ("probe.l2=[0.1, 0.01]", "penalties must rise from one to the next"),
-        ("probe.l2=[-1.0]", "'profiles.small.probe.l2.0' is -1.0: must be greater than or equal to 0."),
+        ("probe.l2=[-1.0]", "'profiles.small.probe.l2.0' is -1.0: must be greater than 0."),
         ("datasets=[]", "'profiles.small.datasets' is []: must have at least 1 item"),
         (
             "datasets=[{name: noise, options: {n: [1]}}]",

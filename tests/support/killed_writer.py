@@ -1,4 +1,4 @@
-"""Writers of a small store that are killed at random moments, as a program: ``python -m tests.support.killed_writer URI KILLS SEED``.
+"""Writers of a small store that are killed at random moments, as a program: ``python -m tests.support.killed_writer URI ROWS KILLS SEED``.
 
 It is a program of its own because it forks, which a process with running threads must not. After every kill it checks that what was
 committed is whole, and prints one JSON line: how many kills hit a writer at work.
@@ -19,16 +19,19 @@ from tests.support.feature_stores import fill, make_store
 from vitgeom.store.features import open_features
 from vitgeom.store.integrity import verify
 
-SPLITS = {"train": 38, "val": 7}
+
+def splits_of(rows: int) -> dict[str, int]:
+    """Splits with that many rows in the larger one."""
+    return {"train": rows, "val": 3}
 
 
-def in_child(action: str, uri: str) -> int:
+def in_child(action: str, uri: str, rows: int) -> int:
     """Fork; the child creates the store and writes, or verifies; its pid is returned."""
     pid = os.fork()
     if pid:
         return pid
     try:
-        store = make_store(uri, splits=SPLITS)
+        store = make_store(uri, splits=splits_of(rows))
         if action == "verify":
             os._exit(0 if verify(open_features(uri, store.address_path)) == [] else 3)
         fill(store)
@@ -43,25 +46,25 @@ def wait(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def main(uri: str, kills: int, seed: int) -> None:
+def main(uri: str, rows: int, kills: int, seed: int) -> None:
     """Kill, check, repeat; then write to the end and report."""
     chance = random.Random(seed)
     hit = 0
     for _ in range(kills):
-        writer = in_child("write", uri)
+        writer = in_child("write", uri, rows)
         time.sleep(chance.uniform(0.05, 0.4))
         os.kill(writer, signal.SIGKILL)
         hit += wait(writer) == -signal.SIGKILL
-        status = wait(in_child("verify", uri))
+        status = wait(in_child("verify", uri, rows))
         assert status == 0, f"verification after a kill ended with {status}"
-    assert wait(in_child("write", uri)) == 0
+    assert wait(in_child("write", uri, rows)) == 0
     print(json.dumps({"hit": hit}), flush=True)
 
 
-def run(uri: str, *, kills: int, seed: int, environment: dict[str, str]) -> int:
+def run(uri: str, *, rows: int, kills: int, seed: int, environment: dict[str, str]) -> int:
     """Run the program and return how many kills hit a writer at work."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.support.killed_writer", uri, str(kills), str(seed)],
+        [sys.executable, "-m", "tests.support.killed_writer", uri, str(rows), str(kills), str(seed)],
         env={**os.environ, **environment},
         cwd=Path(__file__).parents[2],
         capture_output=True,
@@ -74,4 +77,4 @@ def run(uri: str, *, kills: int, seed: int, environment: dict[str, str]) -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], *map(int, sys.argv[2:5]))

@@ -99,8 +99,10 @@ def kronecker_preconditioner(
     lift = 2.0 * curvature.diagonal(dim1=1, dim2=2).sum(dim=1).clamp(min=1e-30)
     beta, rotation = torch.linalg.eigh(curvature + lift[:, None, None] / num_classes)
     flattest = LEAST_CURVATURE * beta[:, -2:-1]
-    beta = beta.maximum(flattest)
-    inverse = 1.0 / (variances[:, None, None] * beta + hessian.penalty.double()[:, :, None])
+    beta = beta.maximum(flattest).clamp(min=0)
+    scale = variances[:, None, None] * beta + hessian.penalty.double()[:, :, None]
+    # A batch that is sure of every row has no curvature left, and the bias no penalty either: 0 rather than 1/0.
+    inverse = torch.where(scale > 0, 1.0 / scale, 0.0)
     # The optimum has no such constant, in weights or bias: dividing its rounding by a tiny lambda would put one there.
     inverse[:, :, -1] = 0.0
     return KroneckerPreconditioner(rotation.float(), inverse.float())

@@ -17,8 +17,10 @@ from vitgeom.store.failures import error_code, is_transient
 
 CONNECT_SECONDS = 5
 READ_SECONDS = 15
-ATTEMPTS = 6
+# With these pauses a server may be away for a quarter of a minute; a wrong address is told after that time.
+ATTEMPTS = 8
 FIRST_PAUSE_SECONDS = 0.2
+LONGEST_PAUSE_SECONDS = 5.0
 # Large objects get more time than the deadline: at least this many bytes per second are expected.
 SLOWEST_BYTES_PER_SECOND = 1_000_000
 # Whatever steers an S3 client; a change of any of them needs a client of its own.
@@ -129,7 +131,7 @@ class RemoteObjects:
             try:
                 return _await(self._file_system.loop, start, max(min(left, allowed / 2), 0.01))
             except Exception as error:
-                pause = FIRST_PAUSE_SECONDS * 2**attempt
+                pause = min(FIRST_PAUSE_SECONDS * 2**attempt, LONGEST_PAUSE_SECONDS)
                 last = attempt == ATTEMPTS - 1 or time.monotonic() + pause >= end
                 if last or not is_transient(error):
                     raise

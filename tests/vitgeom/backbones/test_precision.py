@@ -25,8 +25,8 @@ class Overflowing(torch.nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         narrow = torch.is_autocast_enabled("cpu")
         self.narrow_calls += narrow
-        loud = (tokens.abs().amax((1, 2), keepdim=True) > 50).float()
-        grown = loud * self.factor
+        loud = tokens.abs().amax((1, 2), keepdim=True) > 50
+        grown = torch.where(loud, self.factor, 0.0)
         grown = grown.to(torch.get_autocast_dtype("cpu")) if narrow else grown
         return self.block(tokens) + grown
 

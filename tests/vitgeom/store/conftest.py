@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,12 @@ from tests.support.s3_server import S3Server, s3_environment, s3_server
 from vitgeom.store.uri import Root
 
 __all__ = ["s3_environment", "s3_server"]
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flushing matters when the power fails, which no test here does; one test checks that it is asked for."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture

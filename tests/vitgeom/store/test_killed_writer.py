@@ -13,8 +13,8 @@ from tests.support.s3_server import S3Server
 from vitgeom.store.integrity import verify
 
 
-def _finished(root: Path | str) -> dict[str, bytes]:
-    store = make_store(str(root), splits=killed_writer.SPLITS)
+def _finished(root: Path | str, *, rows: int) -> dict[str, bytes]:
+    store = make_store(str(root), splits=killed_writer.splits_of(rows))
     fill(store)
     store.seal()
     assert verify(store) == []
@@ -23,12 +23,12 @@ def _finished(root: Path | str) -> dict[str, bytes]:
 
 def test_ten_kills_on_a_disk_change_no_byte(tmp_path: Path) -> None:
     killed = tmp_path / "killed"
-    assert killed_writer.run(str(killed), kills=10, seed=1, environment={}) >= 5
-    assert _finished(killed) == _finished(tmp_path / "undisturbed")
+    assert killed_writer.run(str(killed), rows=38, kills=10, seed=1, environment={}) >= 5
+    assert _finished(killed, rows=38) == _finished(tmp_path / "undisturbed", rows=38)
 
 
 @pytest.mark.services
 def test_three_kills_on_s3_change_no_byte(s3_environment: S3Server, tmp_path: Path) -> None:
     killed = s3_environment.bucket(f"killed-{uuid.uuid4().hex[:8]}") + "/x"
-    assert killed_writer.run(killed, kills=3, seed=2, environment=s3_environment.environment()) >= 1
-    assert _finished(killed) == _finished(tmp_path / "undisturbed")
+    assert killed_writer.run(killed, rows=14, kills=3, seed=2, environment=s3_environment.environment()) >= 1
+    assert _finished(killed, rows=14) == _finished(tmp_path / "undisturbed", rows=14)

@@ -36,6 +36,20 @@ def test_a_failed_write_leaves_the_old_file_and_no_partial(
     assert files.get("a") == b"old"
 
 
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_data_reach_the_disk_before_the_name_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exclusive: bool
+) -> None:
+    seen = []
+
+    def record(descriptor: int) -> None:
+        seen.append(((tmp_path / "a").exists(), os.fstat(descriptor).st_size))
+
+    monkeypatch.setattr(os, "fsync", record)
+    LocalFiles(tmp_path).put("a", b"12345", exclusive=exclusive)
+    assert seen == [(False, 5)]
+
+
 def test_exclusive_writes_succeed_once(tmp_path: Path) -> None:
     files = LocalFiles(tmp_path)
     files.put("a/b", b"first", exclusive=True)
