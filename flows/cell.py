@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from flows.params import Named, NamedBackbone
 from vitgeom.backbones import EMBEDDED, BackboneRef
 from vitgeom.data import DATASETS, DatasetRef
-from vitgeom.errors import UnknownName
+from vitgeom.errors import InvalidInput, UnknownName
 
 WEIGHTS_FOLDER = "VITGEOM_WEIGHTS"
 
@@ -42,8 +41,18 @@ class Cell:
         return f"{self.dataset}/{self.backbone}"
 
 
-def dataset_of(choice: Named) -> tuple[str, DatasetRef]:
-    """Return label and reference of a dataset.
+def dataset_label(choice: Named) -> str:
+    """Return the label under which a dataset's results are filed."""
+    return DatasetRef.from_options(choice.name, **choice.options).slug
+
+
+def backbone_label(choice: NamedBackbone) -> str:
+    """Return the label under which a backbone's results are filed: the same wherever its weights file lies."""
+    return BackboneRef.from_options(choice.name, **choice.options).slug
+
+
+def dataset_of(choice: Named) -> DatasetRef:
+    """Return the reference of a dataset.
 
     Raises:
         UnknownName: No dataset has this name.
@@ -51,38 +60,40 @@ def dataset_of(choice: Named) -> tuple[str, DatasetRef]:
     if choice.name not in DATASETS:
         hint = "For images of your own: vitgeom benchmark --data FOLDER."
         raise UnknownName("dataset", choice.name, DATASETS, hint=hint)
-    ref = DatasetRef.from_options(choice.name, **choice.options)
-    return ref.slug, ref
+    return DatasetRef.from_options(choice.name, **choice.options)
 
 
-def backbone_of(choice: NamedBackbone) -> tuple[str, BackboneRef]:
-    """Return label and reference of a backbone; its name or file is resolved now, so that a slip costs no work.
+def backbone_of(choice: NamedBackbone) -> BackboneRef:
+    """Return the reference of a backbone; its name or file is resolved now, so that a slip costs no work.
 
     Raises:
         UnknownName: No backbone has this name.
         InvalidInput: Its weights are neither here nor to be had, or the file cannot be used.
     """
-    ref = BackboneRef.from_options(choice.name, **choice.options)
-    local = _local_file(choice)
-    if local is not None:
-        options = {"architecture": choice.name.partition(".")[0], **choice.options}
-        ref = BackboneRef.from_options(str(local), **options)
+    ref = _local(choice) or BackboneRef.from_options(choice.name, **choice.options)
     if ref.name not in EMBEDDED:
-        from vitgeom.backbones.sources import resolve  # brings timm, which takes seconds to import
+        _require_resolvable(ref, choice)
+    return ref
 
+
+def _local(choice: NamedBackbone) -> BackboneRef | None:
+    """Return a reference to the weights file of a backbone, if ``VITGEOM_WEIGHTS`` has it."""
+    folder = os.environ.get(WEIGHTS_FOLDER)
+    if not folder or choice.file is None or not Path(folder, choice.file).is_file():
+        return None
+    options = {"architecture": choice.name.partition(".")[0], **choice.options}
+    return BackboneRef.from_options(str(Path(folder, choice.file).absolute()), **options)
+
+
+def _require_resolvable(ref: BackboneRef, choice: NamedBackbone) -> None:
+    from vitgeom.backbones.sources import resolve  # brings timm, which takes seconds to import
+
+    try:
         resolve(
             ref.name, architecture=ref.option("architecture"), pretrained=bool(ref.option("pretrained", True))
         )
-    return (ref.slug if local is None else _path_safe(choice.name)), ref
-
-
-def _local_file(choice: NamedBackbone) -> Path | None:
-    folder = os.environ.get(WEIGHTS_FOLDER)
-    if not folder or choice.file is None:
-        return None
-    file = Path(folder, choice.file).absolute()
-    return file if file.is_file() else None
-
-
-def _path_safe(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name)
+    except UnknownName:
+        raise
+    except InvalidInput as error:
+        hint = f" Or set {WEIGHTS_FOLDER} to a folder that holds {choice.file}." if choice.file else ""
+        raise InvalidInput(f"{error}{hint}") from error

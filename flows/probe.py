@@ -46,7 +46,7 @@ def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
     cells = [cell for cell in wanted.cells if cell.name not in left_out]
     with engine_for(wanted.params.engine) as engine:
         missing = [request for cell in cells if (request := _missing(cell, wanted, results))]
-        if missing:
+        if len(missing) > 1:
             call(fit_together, len(missing), missing, engine=engine)
         outcomes = attempt_each(
             cells,
@@ -64,8 +64,6 @@ def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
 )
 def fit_together(count: int, requests: Sequence[ProbeRequest], *, engine: Engine) -> None:
     """Fit what is missing, all at once; a failure is left to the cell that it belongs to, which is then tried by itself."""
-    if count == 1:
-        return
     try:
         engine.map(ProbeRequest.task, requests, label=f"probes of {count} cells")
     except VitgeomError as error:

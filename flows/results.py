@@ -94,7 +94,9 @@ class Results:
             return dict(json.loads(path.read_bytes()))
         except FileNotFoundError:
             way_out = f"vitgeom stage {stage} --dataset {cell.dataset} --backbone {cell.backbone}"
-            raise InvalidInput(f"{cell.name} has no {str(path)!r} yet. Make it: {way_out}") from None
+            raise InvalidInput(
+                f"{cell.name} has no {str(path)!r} yet. Make it, with the same --profile: {way_out}"
+            ) from None
         except ValueError as error:
             raise InvalidInput(
                 f"{str(path)!r} is damaged ({error}). Remove it and run stage {stage} again."

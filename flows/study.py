@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from flows.cell import Cell, backbone_of, dataset_of
+from flows.cell import Cell, backbone_label, backbone_of, dataset_label, dataset_of
 from flows.params import BackboneChoice, DatasetChoice, Named, NamedBackbone, Profile
 from flows.profiles import load_profile
 from vitgeom.errors import InvalidInput
@@ -49,8 +50,8 @@ class Study(BaseModel):
             InvalidInput: A parameter, dataset or backbone is not allowed; nothing has been computed yet.
         """
         name, params = load_profile(Path(self.params_file), self.profile, overrides=self.overrides)
-        datasets = _chosen(self.datasets, params.datasets)
-        backbones = _chosen(self.backbones, params.backbones)
+        datasets = _chosen(self.datasets, params.datasets, dataset_label)
+        backbones = _chosen(self.backbones, params.backbones, backbone_label)
         return Resolved(
             profile=name,
             params=params,
@@ -77,23 +78,23 @@ def store_uri(given: str | None = None) -> str:
     return uri if "://" in uri else str(Path(uri).absolute())
 
 
-def _chosen(asked: Sequence[T] | None, entries: Sequence[T]) -> Sequence[T]:
-    """Return the asked entries; a bare name that the profile knows takes the profile's options."""
+def _chosen(asked: Sequence[T] | None, entries: Sequence[T], label: Callable[[T], str]) -> Sequence[T]:
+    """Return the asked entries; the bare name or label of one of the profile's entries means that entry, with its options."""
     if asked is None:
         return entries
-    known = {entry.name: entry for entry in entries}
+    known = {label(entry): entry for entry in entries} | {entry.name: entry for entry in entries}
     return [
         known.get(entry.name, entry) if entry == type(entry)(name=entry.name) else entry for entry in asked
     ]
 
 
 def _cells(datasets: Sequence[Named], backbones: Sequence[NamedBackbone]) -> Iterator[Cell]:
-    named = [backbone_of(choice) for choice in backbones]
+    images = [(dataset_label(choice), dataset_of(choice)) for choice in datasets]
+    models = [(backbone_label(choice), backbone_of(choice)) for choice in backbones]
     seen: set[str] = set()
-    for dataset, dataset_ref in map(dataset_of, datasets):
-        for backbone, backbone_ref in named:
-            cell = Cell(dataset, backbone, dataset_ref, backbone_ref)
-            if cell.path in seen:
-                raise InvalidInput(f"{cell.name} is named twice. Name each dataset and each backbone once.")
-            seen.add(cell.path)
-            yield cell
+    for (dataset, dataset_ref), (backbone, backbone_ref) in product(images, models):
+        cell = Cell(dataset, backbone, dataset_ref, backbone_ref)
+        if cell.path in seen:
+            raise InvalidInput(f"{cell.name} is named twice. Name each dataset and each backbone once.")
+        seen.add(cell.path)
+        yield cell

@@ -29,3 +29,14 @@ def sigterm_raises() -> Iterator[None]:
 
 def _raise(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
+
+
+def take_sigterm_back() -> None:
+    """Put Python's own SIGTERM handler back in front of one that a native library has installed.
+
+    Ray's core prints a stack, passes the signal on and aborts the process three seconds later, in the middle of any cleanup.
+    Whatever handler Python knows (ours, Prefect's, none) is installed again. Outside the main thread nothing can be done.
+    """
+    handler = signal.getsignal(signal.SIGTERM)
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)

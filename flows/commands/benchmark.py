@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from flows.commands.study_arguments import add_orchestrator, add_study, study_fields
+from vitgeom.errors import InvalidInput
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -29,5 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     from flows.full_benchmark import full_benchmark
     from flows.orchestration import start
 
+    if arguments.data and arguments.dataset:
+        raise InvalidInput("--data takes the place of the datasets: give either --data or --dataset.")
     start(full_benchmark, **study_fields(arguments), data=arguments.data, kind=arguments.orchestrator)
     return 0

@@ -21,6 +21,7 @@ from tasks.outcome import Outcome
 from tasks.receipt import Receipt
 from tasks.request import Request
 from tasks.task_spec import TaskSpec, find_task
+from tasks.termination import take_sigterm_back
 from vitgeom.errors import InvalidInput
 
 CLOSE_SECONDS = 9.0
@@ -84,6 +85,7 @@ class RayEngine:
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._connected = threading.Event()
 
     def map(
         self,
@@ -138,6 +140,9 @@ class RayEngine:
 
     def _follow(self, job: _Job, thread: threading.Thread, on_receipt: OnReceipt | None) -> None:
         while True:
+            if self._connected.is_set():
+                self._connected.clear()
+                take_sigterm_back()
             over = job.over.is_set() or not thread.is_alive()
             try:
                 receipt = job.landed.get(timeout=0 if over else TICK_SECONDS)
@@ -158,7 +163,9 @@ class RayEngine:
                 except queue.Empty:
                     continue
                 try:
-                    connection = connection or Connection(address=self._address, num_cpus=self._num_cpus)
+                    if connection is None:
+                        connection = Connection(address=self._address, num_cpus=self._num_cpus)
+                        self._connected.set()
                     self._fly(job, connection)
                 except BaseException as error:
                     job.error = error

@@ -58,7 +58,9 @@ def assert_resumes(store: Path, undisturbed: Path) -> None:
 
 
 @pytest.mark.services
-@pytest.mark.parametrize(("number", "codes"), [(signal.SIGINT, (-signal.SIGINT, 130, 1)), (signal.SIGTERM, (143,))])
+@pytest.mark.parametrize(
+    ("number", "codes"), [(signal.SIGINT, (-signal.SIGINT, 130, 1)), (signal.SIGTERM, (143,))]
+)
 def test_a_signal_ends_driver_and_workers_within_ten_seconds(
     start_driver: StartDriver, tmp_path: Path, undisturbed: Path, number: int, codes: tuple[int, ...]
 ) -> None:
@@ -115,7 +117,9 @@ def test_a_second_driver_is_refused_while_the_first_one_lives(
 ) -> None:
     first = start_driver("serial", pause=1.0)
     first.wait_for_ranges(1)
-    with pytest.raises(StoreLocked, match=rf"is in use by process {first.process.pid} on .*Wait for it or stop it"):
+    with pytest.raises(
+        StoreLocked, match=rf"is in use by process {first.process.pid} on .*Wait for it or stop it"
+    ):
         extract_here(tmp_path / "store")
     first.kill()
     assert_resumes(tmp_path / "store", undisturbed)

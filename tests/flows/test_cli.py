@@ -51,6 +51,7 @@ def test_the_help_names_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> No
         (["benchmark", "--dataset", "nois"], "error: unknown dataset 'nois'. Did you mean 'noise'?"),
         (["benchmark", "--set", "probe.tool=1"], "Did you mean 'tol'?"),
         (["benchmark", "--data", "nowhere"], "nowhere' does not exist"),
+        (["benchmark", "--data", "nowhere", "--dataset", "noise"], "give either --data or --dataset"),
         (["benchmark", "--architecture", "vit_tiny_patch16_224"], "needs exactly one --backbone"),
         (["plan", "--params", "none.yaml"], "cannot be read"),
     ],
@@ -82,7 +83,7 @@ def test_a_stage_without_what_it_needs_fails_with_1_and_says_what_makes_it(
     assert cli.main(["stage", "probe", "--dataset", "digits"]) == 1
 
     assert (
-        "Make it: vitgeom stage extract --dataset digits --backbone nano_supervised"
+        "Make it, with the same --profile: vitgeom stage extract --dataset digits --backbone nano_supervised"
         in capsys.readouterr().err
     )
 

@@ -39,6 +39,14 @@ def test_a_chosen_name_keeps_the_options_of_the_profile() -> None:
     assert dict(cell.dataset_ref.options) == {"n": 60}
 
 
+def test_a_label_means_the_entry_that_it_labels() -> None:
+    label = next(cell.dataset for cell in Study().resolve().cells if cell.dataset.startswith("noise-"))
+
+    [cell] = Study(datasets=(label,), backbones=("nano_selfsup",)).resolve().cells
+
+    assert dict(cell.dataset_ref.options) == {"n": 60}
+
+
 def test_a_name_that_the_profile_does_not_list_may_be_chosen() -> None:
     cells = Study(datasets=("photos",)).resolve().cells
 
@@ -94,3 +102,17 @@ def test_a_weights_file_is_preferred_where_it_is_there(
     assert cell.backbone == "vit_tiny_patch16_224.augreg_in21k"
     assert cell.backbone_ref.name == str(weights / "tiny.safetensors")
     assert cell.backbone_ref.option("architecture") == "vit_tiny_patch16_224"
+
+
+def test_weights_that_are_nowhere_are_refused_with_the_folder_to_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    write_small(tmp_path, backbones="[{name: vit_tiny_patch16_224.augreg_in21k, file: tiny.safetensors}]")
+
+    with pytest.raises(
+        InvalidInput,
+        match=r"no weights on this machine.* Or set VITGEOM_WEIGHTS to a folder that holds tiny\.safetensors",
+    ):
+        Study().resolve()

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.support.ray_engine import ROOT
+from tests.support.checkout import ROOT
 
 PATIENCE = 400.0
 """Seconds to wait for Ray and torch on a machine that does other things, too. No test measures this."""
@@ -45,7 +45,9 @@ class Driver:
 
     def wait_ready(self) -> None:
         assert self.process.stdout is not None
-        assert self.process.stdout.readline().strip() == "ready", self.process.stderr and self.process.stderr.read()
+        assert self.process.stdout.readline().strip() == "ready", (
+            self.process.stderr and self.process.stderr.read()
+        )
 
     def wait_for_ranges(self, count: int) -> None:
         """Wait until the store holds so many finished ranges and work is still going on."""

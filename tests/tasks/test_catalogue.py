@@ -11,7 +11,7 @@ import pytest
 
 from tasks.catalogue import CATALOGUE
 from tasks.extract_features import PROCESS_BYTES
-from tests.support.ray_engine import ROOT
+from tests.support.checkout import ROOT
 from tests.tasks.test_request import extract_request
 
 

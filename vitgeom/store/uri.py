@@ -209,6 +209,10 @@ class Root:
         text = json.dumps(value, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False)
         self.write_bytes(rel, (text + "\n").encode("ascii"))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel by name: the other process makes clients and finds credentials of its own."""
+        return Root, (self.uri,)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Root) and self.uri == other.uri
 

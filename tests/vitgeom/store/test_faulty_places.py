@@ -13,6 +13,7 @@ import time
 import traceback
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -252,10 +253,12 @@ def test_a_server_that_comes_back_in_time_is_not_noticed(own_server: S3Server) -
     root = Root(own_server.bucket("bucket") + "/x")
     root.write_bytes("a", b"1")
     own_server.stop()
-    back = threading.Timer(1.0, own_server.start)
-    back.start()
-    assert root.read_bytes("a") == b"1"
-    back.join()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(root.read_bytes, "a")
+        time.sleep(1.0)
+        assert not waiting.done()
+        own_server.start()
+        assert waiting.result() == b"1"
 
 
 def test_an_error_of_the_store_survives_the_trip_between_processes(tmp_path: Path) -> None:

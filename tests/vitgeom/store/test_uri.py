@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib.util
+import pickle
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,13 @@ def test_file_urls_and_paths_are_the_same_place(tmp_path: Path) -> None:
     assert Root(f"local://{tmp_path}/a").is_local
     assert hash(Root(tmp_path)) == hash(Root(str(tmp_path)))
     assert Root(tmp_path) != Root(tmp_path / "a")
+
+
+def test_a_root_travels_by_name(tmp_path: Path) -> None:
+    root = pickle.loads(pickle.dumps(Root(tmp_path).join("a")))
+    root.write_bytes("b", b"1")
+    assert Root(tmp_path).read_bytes("a/b") == b"1"
+    assert b"secret" not in pickle.dumps(Root("s3://bucket/x").join("y"))
 
 
 def test_a_path_with_fsspec_chaining_signs_is_only_a_path(tmp_path: Path) -> None:

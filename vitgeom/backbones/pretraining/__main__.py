@@ -60,7 +60,7 @@ def train_masked(folder: Path, *, scenes: int, steps: int | None, seed: int, say
     say(f"rendering {scenes} scenes")
     pools = {
         "scenes": render_pool(scenes, seed=seed).images,
-        "photos": train_images("photos"),
+        "photos": train_images("photos", train=60),
         "digits": train_images("digits"),
     }
     model = masked.pretrain(list(pools.values()), recipe=recipe, progress=say)

@@ -18,11 +18,12 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from vitgeom.backbones.embedded import ARCHITECTURES, DATA_CONFIG
-from vitgeom.backbones.pretraining.gradients import ORIENTATIONS, gradient_histograms
+from vitgeom.backbones.pretraining.gradients import ORIENTATIONS
 from vitgeom.backbones.pretraining.initial import initialise
 from vitgeom.backbones.pretraining.optimisation import Descent, Rates
-from vitgeom.backbones.pretraining.patches import draw_patches, pick, to_patches
+from vitgeom.backbones.pretraining.patches import draw_patches, pick
 from vitgeom.backbones.pretraining.pictures import draw_from, normalise
+from vitgeom.backbones.pretraining.targets import patch_targets
 from vitgeom.backbones.timm_models import build_plain, plain_block
 from vitgeom.seeding import derive_seed, generator_for
 
@@ -110,7 +111,7 @@ def pretrain(pools: Sequence[Tensor], *, recipe: MaskedRecipe, progress: Callabl
         decoder = Decoder(width=model.embed_dim, prefix=model.num_prefix_tokens, patches=total, recipe=recipe)
     everything = [*model.parameters(), *decoder.parameters()]
     descent = Descent([*model.blocks, *decoder.blocks], everything, steps=recipe.steps, rates=Rates())
-    spread = torch.cat(targets(sample), dim=2).std(dim=(0, 1))
+    spread = patch_targets(sample).std(dim=(0, 1))
     for number in range(recipe.steps):
         images = augment(
             normalise(draw_from(pools, recipe.shares, recipe.batch, generator=generator)), generator=generator
@@ -119,10 +120,9 @@ def pretrain(pools: Sequence[Tensor], *, recipe: MaskedRecipe, progress: Callabl
         order = draw_patches(len(images), total=total, keep=keep + recipe.hidden, generator=generator)
         visible, hidden = order[:, :keep], order[:, keep:]
         tokens = encode(model, images, visible)
-        histograms, colours = targets(images)
-        wanted = pick(torch.cat([histograms, colours], dim=2), hidden)
-        patch_loss = ((decoder(tokens, visible, hidden) - wanted) / spread).square().mean()
-        whole_loss = whole_picture_loss(decoder.sum_up(tokens[:, 0]), histograms, colours, spread=spread)
+        wanted = patch_targets(images)
+        patch_loss = ((decoder(tokens, visible, hidden) - pick(wanted, hidden)) / spread).square().mean()
+        whole_loss = whole_picture_loss(decoder.sum_up(tokens[:, 0]), wanted, spread=spread)
         descent.step(patch_loss + whole_loss, number)
         if (number + 1) % 100 == 0:
             progress(
@@ -147,35 +147,23 @@ def encode(
     return model.norm(model.blocks(torch.cat([first.expand(len(images), -1, -1), patches], dim=1)))
 
 
-def targets(images: Float[Tensor, "n 3 h w"]) -> tuple[Float[Tensor, "n k 9"], Float[Tensor, "n k 3"]]:
-    """Return histograms of oriented gradients and mean colours of all patches.
-
-    Args:
-        images: Normalised pixels.
-    """
-    side = DATA_CONFIG["input_size"][1] // 8
-    return gradient_histograms(images, side=side), to_patches(images, side=side).unflatten(2, (3, -1)).mean(3)
-
-
-def whole_picture_loss(predicted: Tensor, histograms: Tensor, colours: Tensor, *, spread: Tensor) -> Tensor:
+def whole_picture_loss(
+    predicted: Float[Tensor, "n q"], wanted: Float[Tensor, "n k 12"], *, spread: Tensor
+) -> Tensor:
     """Return the mean squared error of what the class token says of the picture, in units of the targets' spread.
 
     Args:
-        predicted: [n, K 9 + 3 C C].
-        histograms: [n, K, 9] of all patches.
-        colours: [n, K, 3] of all patches, averaged here to a coarse C x C grid.
-        spread: [12] standard deviations of histograms and colours.
+        predicted: Gradients of all patches, then colours of a coarse C x C grid; q = 9 K + 3 C C.
+        wanted: Gradients and colours of all patches.
+        spread: [12] their standard deviations.
     """
-    side = round(colours.shape[1] ** 0.5)
+    side = round(wanted.shape[1] ** 0.5)
+    shapes, colours = wanted[..., :ORIENTATIONS].flatten(1), wanted[..., ORIENTATIONS:]
     coarse = F.adaptive_avg_pool2d(colours.mT.unflatten(2, (side, side)), COARSE).flatten(1)
-    shapes = histograms.flatten(1)
-    shape_error = (
-        ((predicted[:, : shapes.shape[1]] - shapes).unflatten(1, (-1, ORIENTATIONS)) / spread[:ORIENTATIONS])
-        .square()
-        .mean()
-    )
-    colour_error = ((predicted[:, shapes.shape[1] :] - coarse) / spread[ORIENTATIONS:].mean()).square().mean()
-    return shape_error + 0.5 * colour_error
+    said_shapes, said_colours = predicted.split([shapes.shape[1], coarse.shape[1]], dim=1)
+    shape_error = (said_shapes - shapes).unflatten(1, (-1, ORIENTATIONS)) / spread[:ORIENTATIONS]
+    colour_error = (said_colours - coarse) / spread[ORIENTATIONS:].mean()
+    return shape_error.square().mean() + 0.5 * colour_error.square().mean()
 
 
 def augment(images: Float[Tensor, "n 3 h w"], *, generator: torch.Generator) -> Float[Tensor, "n 3 h w"]:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from vitgeom.backbones.embedded import DATA_CONFIG
 from vitgeom.data import DatasetRef, open_dataset
+from vitgeom.data.reference import Scalar
 from vitgeom.data.scenes import Scene, scene_stream
 
 PATCH = 8
@@ -68,13 +69,14 @@ def _patch_means(values: Float[np.ndarray, "h w *c"]) -> Float[np.ndarray, "k c"
     return cut.mean(axis=(1, 3)).reshape(-1, cut.shape[-1])
 
 
-def train_images(name: str) -> UInt8[Tensor, "n 3 h w"]:
+def train_images(name: str, **options: Scalar) -> UInt8[Tensor, "n 3 h w"]:
     """Read all pictures of a built-in dataset's train split; its labels are not looked at.
 
     Args:
         name: Of the dataset.
+        **options: Of the dataset; they keep the recipe the same where the dataset's defaults change.
     """
-    split = open_dataset(DatasetRef(name)).splits["train"]
+    split = open_dataset(DatasetRef.from_options(name, **options)).splits["train"]
     pixels = np.stack([np.asarray(split.read(row)) for row in range(len(split))])
     return torch.from_numpy(pixels.transpose(0, 3, 1, 2).copy())
 

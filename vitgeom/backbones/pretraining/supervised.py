@@ -1,7 +1,8 @@
 """Supervised pre-training on rendered scenes: the class token learns the shape of the central object.
 
 From block 8 a second, linear read-out of the patch tokens learns which patches the object covers, their normals and depth.
-This shortens training several times (the patches find the object early), and is dropped with the classifier afterwards.
+This shortens training several times (the patches find the object early). A third read-out asks the class token for the picture's mean colour
+and mean edge directions, so that the last layer does not forget everything but shape. All read-outs are dropped afterwards.
 Until the last part of training only some patches enter, more of them from the middle, which saves half the time.
 """
 
@@ -17,10 +18,12 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from vitgeom.backbones.embedded import ARCHITECTURES, DATA_CONFIG
+from vitgeom.backbones.pretraining.gradients import ORIENTATIONS
 from vitgeom.backbones.pretraining.initial import initialise
 from vitgeom.backbones.pretraining.optimisation import Descent, Rates
 from vitgeom.backbones.pretraining.patches import draw_patches, pick
 from vitgeom.backbones.pretraining.pictures import ScenePool, normalise
+from vitgeom.backbones.pretraining.targets import patch_targets
 from vitgeom.backbones.timm_models import build_plain
 from vitgeom.seeding import derive_seed, generator_for
 
@@ -37,6 +40,7 @@ class SupervisedRecipe:
         keep: Patches of a picture that enter before ``all_patches_from``.
         all_patches_from: Share of training after which every patch enters.
         geometry_block: Block (1-based) after which patches are asked for geometry.
+        summary_weight: Of the mean colour and edge directions in the loss.
         seed: Of weights, batches and augmentation.
     """
 
@@ -45,6 +49,7 @@ class SupervisedRecipe:
     keep: int = 28
     all_patches_from: float = 0.85
     geometry_block: int = 8
+    summary_weight: float = 0.3
     seed: int = 0
 
 
@@ -74,12 +79,12 @@ def pretrain(pool: ScenePool, *, recipe: SupervisedRecipe, progress: Callable[[s
     initialise(model, normalise(pool.images[:500]), generator=generator_for(recipe.seed, NAME, "initial"))
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        classify, describe = (
-            nn.Linear(model.embed_dim, int(pool.labels.max()) + 1),
-            nn.Linear(model.embed_dim, 5),
-        )
-    everything = [p for part in (model, classify, describe) for p in part.parameters()]
+        classify = nn.Linear(model.embed_dim, int(pool.labels.max()) + 1)
+        describe = nn.Linear(model.embed_dim, 5)
+        sum_up = nn.Linear(model.embed_dim, ORIENTATIONS + 3)
+    everything = [p for part in (model, classify, describe, sum_up) for p in part.parameters()]
     descent = Descent(model.blocks, everything, steps=recipe.steps, rates=Rates())
+    spread = patch_targets(normalise(pool.images[:500])).mean(1).std(0)
     correct = 0.0
     for number in range(recipe.steps):
         batch = draw_batch(pool, recipe.batch, generator=generator)
@@ -89,7 +94,9 @@ def pretrain(pool: ScenePool, *, recipe: SupervisedRecipe, progress: Callable[[s
         normed_cls, described = forward(model, batch.images, chosen, geometry_block=recipe.geometry_block)
         logits = classify(normed_cls)
         loss = F.cross_entropy(logits, batch.labels, label_smoothing=0.05)
-        descent.step(loss + geometry_loss(describe(described), pick(batch.geometry, chosen)), number)
+        geometry = geometry_loss(describe(described), pick(batch.geometry, chosen))
+        summary = (sum_up(normed_cls) - patch_targets(batch.images).mean(1)) / spread
+        descent.step(loss + geometry + recipe.summary_weight * summary.square().mean(), number)
         correct = 0.98 * correct + 0.02 * float((logits.argmax(1) == batch.labels).float().mean())
         if (number + 1) % 100 == 0:
             progress(

@@ -31,7 +31,7 @@ class _Crop:
     box: Box
 
 
-def open_photos(*, size: int = 64, train: int = 60, val: int = 20, test: int = 40) -> ImageDataset:
+def open_photos(*, size: int = 64, train: int = 160, val: int = 20, test: int = 40) -> ImageDataset:
     """Open square crops of real photographs at several scales, resized to RGB.
 
     The splits own disjoint regions of every photograph (see ``crops``), so a test crop shows parts that were never
