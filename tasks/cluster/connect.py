@@ -13,7 +13,8 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,6 +30,9 @@ OBJECT_STORE_BYTES = 100 * 2**20
 
 WORKER_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 """More than one computing process and spinning threads do not go together; a unit raises its own number from its request."""
+
+QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+"""What workers raise comes back as errors; their output stays in Ray's log files."""
 
 LONGEST_TEMP = 40
 """Socket paths below Ray's folder must stay under 108 characters."""
@@ -101,27 +105,38 @@ class Connection:
                 "run in a process of its own."
             )
         self._folder = _short_folder() if self._is_local else None
-        private: dict[str, Any] = {
-            "num_cpus": num_cpus,
-            "include_dashboard": False,
-            "object_store_memory": OBJECT_STORE_BYTES,
-            # Ray opens its folder to all users; the one around it stays ours.
-            "_temp_dir": f"{self._folder}/r",
-        }
         try:
-            context: Any = ray.init(
-                address=address,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                runtime_env={"env_vars": {**WORKER_THREADS, **environment.TELEMETRY_OFF}},
-                **(private if self._is_local else {}),
-            )
+            context = self._start(num_cpus) if self._is_local else self._join(address)
         except Exception as error:
             # Ray raises bare Exceptions here.
             self.close()
             raise self._not_reached(address, error) from error
         self.logs = str(Path(context.address_info["session_dir"]) / "logs")
         self._remote = ray.remote(run_unit)
+
+    def _start(self, num_cpus: int | None) -> Any:
+        import ray
+
+        # Workers of a private Ray inherit this environment; a runtime_env would throw away the workers that Ray starts in advance.
+        with exported(WORKER_THREADS):
+            return ray.init(
+                address="local",
+                num_cpus=num_cpus,
+                include_dashboard=False,
+                object_store_memory=OBJECT_STORE_BYTES,
+                # Ray opens its folder to all users; the one around it stays ours.
+                _temp_dir=f"{self._folder}/r",
+                **QUIET,
+            )
+
+    def _join(self, address: str) -> Any:
+        import ray
+
+        return ray.init(
+            address=address,
+            runtime_env={"env_vars": {**WORKER_THREADS, **environment.TELEMETRY_OFF}},
+            **QUIET,
+        )
 
     def _not_reached(self, address: str, error: Exception) -> ResourceShortage:
         if self._is_local:
@@ -199,6 +214,25 @@ def _prepare_environment(*, private: bool) -> None:
     has_token = any(name in os.environ for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"))
     has_token = has_token or (Path.home() / ".ray" / "auth_token").exists()
     os.environ["RAY_AUTH_MODE"] = "token" if has_token else "disabled"
+
+
+@contextmanager
+def exported(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables inside the block.
+
+    Args:
+        variables: Name -> value.
+    """
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _short_folder() -> str:

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tasks.cluster.connect import LONGEST_TEMP, _prepare_environment, _short_folder, check_address, run_unit
+from tasks.cluster.connect import (
+    LONGEST_TEMP,
+    _prepare_environment,
+    _short_folder,
+    check_address,
+    exported,
+    run_unit,
+)
 from tests.support.toy_tasks import ToyRequest, run_toy
 from vitgeom.errors import InvalidInput
 
@@ -85,3 +92,12 @@ def test_a_worker_switches_telemetry_off_before_it_works(
     monkeypatch.setenv("DO_NOT_TRACK", "0")
     assert run_unit(run_toy, ToyRequest(folder=str(tmp_path), number=3)).digest == "9"
     assert os.environ["DO_NOT_TRACK"] == "true"
+
+
+def test_exported_variables_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VITGEOM_TEST_OLD", "old")
+    monkeypatch.delenv("VITGEOM_TEST_NEW", raising=False)
+    with exported({"VITGEOM_TEST_OLD": "changed", "VITGEOM_TEST_NEW": "new"}):
+        assert (os.environ["VITGEOM_TEST_OLD"], os.environ["VITGEOM_TEST_NEW"]) == ("changed", "new")
+    assert os.environ["VITGEOM_TEST_OLD"] == "old"
+    assert "VITGEOM_TEST_NEW" not in os.environ

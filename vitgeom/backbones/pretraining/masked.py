@@ -52,7 +52,7 @@ class MaskedRecipe:
     keep: int = 24
     hidden: int = 20
     mostly_visible_from: float = 0.85
-    shares: tuple[float, float, float] = (0.72, 0.23, 0.05)
+    shares: tuple[float, float, float] = (0.74, 0.23, 0.03)
     decoder_width: int = 64
     decoder_blocks: int = 2
     seed: int = 0
