@@ -30,6 +30,13 @@ time.sleep(60)
 """
 
 
+STAGE = """
+stages:
+  child:
+    cmd: PATH=".venv/bin:$PATH" {python} child.py note
+"""
+
+
 def wait_for(condition, seconds: float = 30.0) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -65,3 +72,27 @@ def test_a_child_ends_in_order_when_its_parent_is_killed(tmp_path: Path) -> None
         finally:
             if alive(child):
                 os.kill(child, signal.SIGKILL)
+
+
+def test_a_stage_ends_when_dvc_is_killed(tmp_path: Path) -> None:
+    """DVC starts stages through a shell, which must not stand between the two."""
+    note, pid = tmp_path / "note", tmp_path / "pid"
+    (tmp_path / "child.py").write_text(
+        f"import os\nfrom pathlib import Path\nPath('pid').write_text(str(os.getpid()))\n{CHILD}"
+    )
+    (tmp_path / "dvc.yaml").write_text(STAGE.format(python=sys.executable))
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "DVC_NO_ANALYTICS": "1"}
+    program = str(Path(sys.executable).with_name("dvc"))
+    subprocess.run([program, "init", "-q", "--no-scm"], cwd=tmp_path, env=environment, check=True)
+    with subprocess.Popen([program, "repro", "-q"], cwd=tmp_path, env=environment) as dvc:
+        try:
+            assert wait_for(note.exists, seconds=60)
+            dvc.kill()
+            dvc.wait()
+
+            assert wait_for(lambda: note.read_text() == "cleaned up")
+            assert wait_for(lambda: not alive(int(pid.read_text())))
+        finally:
+            dvc.kill()
+            if pid.exists() and alive(int(pid.read_text())):
+                os.kill(int(pid.read_text()), signal.SIGKILL)

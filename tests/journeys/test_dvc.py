@@ -70,7 +70,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             folder / "vitgeom" / name,
             ignore=shutil.ignore_patterns("__pycache__", "weights"),
         )
-    write_small(folder, name="embedded", datasets="[noise]", backbones="[nano_supervised]")
+    params = write_small(folder, name="embedded", datasets="[noise]", backbones="[nano_supervised]")
+    params.write_text(
+        params.read_text()
+        .replace("batch_size: 16", "batch_size: 64")
+        .replace("rows_per_range: 16", "rows_per_range: 256")
+    )
     subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)
     done = vitgeom("benchmark", folder=folder)
     assert done.returncode == 0, done.stdout + done.stderr

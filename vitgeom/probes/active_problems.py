@@ -1,6 +1,6 @@
 """The problems that are still being solved: where each stands and what is known there, in float64.
 
-n = rows, q = basis directions + 1, P = problems, K = classes.
+n = rows, q = basis directions + 1, P = problems of the batch, A = active ones, K = classes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ MAX_HALVINGS = 30
 
 
 class ActiveProblems:
-    """A shrinking batch of problems; value, gradient and probabilities always belong to the present point.
+    """The part of a batch that is still moving; value, gradient and probabilities always belong to the present point.
 
     Attributes:
-        coef: Present weights in the basis, last row the bias ``[q, P, K]``.
+        place: Which problems of the batch are active ``[A]``.
+        coef: Present weights of these in the basis, last row the bias ``[q, A, K]``.
         now: Objective, gradient and probabilities there.
     """
 
@@ -39,22 +40,36 @@ class ActiveProblems:
             problems: Which columns of the objective's row weights they use.
         """
         self._objective, self._l2, self._problems = objective, l2, problems
-        shape = (len(objective.basis.variances) + 1, len(problems), objective.num_classes)
+        self.place = torch.arange(len(l2), device=l2.device)
+        shape = (len(objective.basis.variances) + 1, len(l2), objective.num_classes)
         self.coef = torch.zeros(shape, dtype=torch.float64, device=objective.x.device)
-        self.now = objective.evaluate(self.coef, l2=l2, problems=problems)
+        self.now = self._evaluate(self.coef, self.place)
         self._scale = norm_of(self.now.gradient).clamp(min=SMALLEST_SCALE)
 
     @property
-    def grad_norm(self) -> Float64[Tensor, " P"]:
-        """Gradient norm of each problem, relative to the one at zero."""
-        return norm_of(self.now.gradient) / self._scale
+    def grad_norm(self) -> Float64[Tensor, " A"]:
+        """Gradient norm of each active problem, relative to the one at zero."""
+        return norm_of(self.now.gradient) / self._scale[self.place]
 
-    def keep(self, mask: Bool[Tensor, " P"]) -> None:
+    def keep(self, mask: Bool[Tensor, " A"]) -> None:
         """Drop the problems outside the mask."""
-        self.coef, self._l2 = self.coef[:, mask], self._l2[mask]
-        self._problems, self._scale = self._problems[mask], self._scale[mask]
+        if bool(mask.all()):
+            return
         now = self.now
+        self.place, self.coef = self.place[mask], self.coef[:, mask]
         self.now = Evaluation(now.value[mask], now.gradient[:, mask], now.probability[:, mask])
+
+    def join(self, place: Int64[Tensor, " J"], coef: Float64[Tensor, "q J K"]) -> None:
+        """Take problems (back) in, at given points."""
+        if len(place) == 0:
+            return
+        now, there = self.now, self._evaluate(coef, place)
+        self.place, self.coef = torch.cat([self.place, place]), torch.cat([self.coef, coef], dim=1)
+        self.now = Evaluation(
+            torch.cat([now.value, there.value]),
+            torch.cat([now.gradient, there.gradient], dim=1),
+            torch.cat([now.probability, there.probability], dim=1),
+        )
 
     def hessian(self, features: Float32[Tensor, "n q"]) -> Hessian:
         """Return the Hessians at the present points.
@@ -62,19 +77,20 @@ class ActiveProblems:
         Args:
             features: float32 features in the basis, last column ones.
         """
-        penalty = self._l2.float().expand(features.shape[1], -1).clone()
+        penalty = self._l2[self.place].float().expand(features.shape[1], -1).clone()
         penalty[-1] = 0.0
-        weight = (self._objective.weight_of(self._problems) / len(features)).float()
+        weight = (self._objective.weight_of(self._problems[self.place]) / len(features)).float()
         return Hessian(features, self.now.probability, weight, penalty)
 
-    def line_search(self, step: Float64[Tensor, "q P K"]) -> Bool[Tensor, " P"]:
+    def line_search(self, step: Float64[Tensor, "q A K"]) -> Float64[Tensor, " A"]:
         """Move along the step, halved until the objective falls enough (Armijo 1966).
 
         Args:
             step: A descent direction per problem.
 
         Returns:
-            Which problems moved; one that cannot get lower within rounding stays where it was.
+            The share of the step that each problem took; 0 for one that cannot get lower within rounding and so stays
+            where it was.
         """
         start, value, slope = self.coef, self.now.value, dot_of(self.now.gradient, step)
         length = torch.ones_like(slope)
@@ -85,14 +101,14 @@ class ActiveProblems:
             # An overflow gives NaN, which compares as false: not low enough.
             short = ~(self.now.value <= allowed)
             if not bool(short.any()):
-                return ~short
+                return length
             length = torch.where(short, 0.5 * length, length)
         self._move(short, start[:, short])
-        return ~short
+        return torch.where(short, 0.0, length)
 
-    def _move(self, mask: Bool[Tensor, " P"], coef: Float64[Tensor, "q M K"]) -> None:
+    def _move(self, mask: Bool[Tensor, " A"], coef: Float64[Tensor, "q M K"]) -> None:
         """Put the problems of the mask at new points."""
-        there = self._objective.evaluate(coef, l2=self._l2[mask], problems=self._problems[mask])
+        there = self._evaluate(coef, self.place[mask])
         if bool(mask.all()):
             self.coef, self.now = coef, there
             return
@@ -102,3 +118,6 @@ class ActiveProblems:
         value[mask], gradient[:, mask] = there.value, there.gradient
         now.probability[:, mask] = there.probability
         self.now = Evaluation(value, gradient, now.probability)
+
+    def _evaluate(self, coef: Float64[Tensor, "q M K"], place: Int64[Tensor, " M"]) -> Evaluation:
+        return self._objective.evaluate(coef, l2=self._l2[place], problems=self._problems[place])
