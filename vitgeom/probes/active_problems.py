@@ -19,6 +19,9 @@ SMALLEST_SCALE = 1e-8
 SUFFICIENT_DECREASE = 1e-4
 MAX_HALVINGS = 30
 
+BIAS_DAMPING = 1e-3
+"""Damping of the bias rows per relative gradient norm; the curvature of an undecided problem is 0.1 to 0.001."""
+
 
 class ActiveProblems:
     """The part of a batch that is still moving; value, gradient and probabilities always belong to the present point.
@@ -72,13 +75,16 @@ class ActiveProblems:
         )
 
     def hessian(self, features: Float32[Tensor, "n q"]) -> Hessian:
-        """Return the Hessians at the present points.
+        """Return the Hessians at the present points, slightly damped on the bias.
+
+        The bias has no penalty: where a problem is sure of every row it has no curvature either, and an undamped step
+        would run away. The damping falls with the gradient, so it does not slow the end.
 
         Args:
             features: float32 features in the basis, last column ones.
         """
         penalty = self._l2[self.place].float().expand(features.shape[1], -1).clone()
-        penalty[-1] = 0.0
+        penalty[-1] = (BIAS_DAMPING * self.grad_norm).float()
         weight = (self._objective.weight_of(self._problems[self.place]) / len(features)).float()
         return Hessian(features, self.now.probability, weight, penalty)
 

@@ -1,6 +1,6 @@
 """Products with the Hessian of the probe objective, and a preconditioner for it, in float32.
 
-H = (1/n) sum_i w_i (diag p_i - p_i p_i') (x) z_i z_i' + lambda I (no lambda on the bias row).
+H = (1/n) sum_i w_i (diag p_i - p_i p_i') (x) z_i z_i' + lambda I (on the bias row a damping in place of lambda).
 
 n = rows, q = basis directions + 1, P = problems, K = classes.
 """
@@ -25,7 +25,7 @@ class Hessian:
         features: In the basis, last column ones.
         probability: Class probabilities.
         row_weight: Weights over n (one column: the same in all problems).
-        penalty: lambda on weights, 0 on the bias row.
+        penalty: lambda on weights, a damping (or 0) on the bias row.
     """
 
     features: Float32[Tensor, "n q"]

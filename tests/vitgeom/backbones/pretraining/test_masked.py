@@ -14,8 +14,7 @@ from vitgeom.backbones.pretraining.masked import (
     pretrain,
     whole_picture_loss,
 )
-from vitgeom.backbones.pretraining.pictures import normalise
-from vitgeom.backbones.pretraining.targets import patch_targets
+from vitgeom.backbones.pretraining.targets import edges_and_colours
 from vitgeom.backbones.timm_models import build_plain
 
 SHORT = MaskedRecipe(steps=4, batch=6)
@@ -83,14 +82,21 @@ def test_the_decoder_knows_where_it_is_asked():
     assert not torch.allclose(answers[:, 0], answers[:, 1], atol=1e-4)
 
 
+def test_colours_are_means_over_patches(pool):
+    images = pool.images.float()
+    _, colours = edges_and_colours(images)
+    torch.testing.assert_close(colours[2, 8 * 3 + 5], images[2, :, 24:32, 40:48].mean((1, 2)))
+
+
 def test_the_whole_picture_loss_is_zero_at_the_truth_only(pool):
-    wanted = patch_targets(normalise(pool.images))
-    histograms, colours = wanted[..., :9], wanted[..., 9:]
+    histograms, colours = edges_and_colours(pool.images.float() / 255)
     coarse = colours.mT.unflatten(2, (8, 8)).unflatten(2, (4, 2)).unflatten(4, (4, 2)).mean((3, 5)).flatten(1)
     truth = torch.cat([histograms.flatten(1), coarse], dim=1)
     spread = torch.ones(12)
-    assert float(whole_picture_loss(truth, wanted, spread=spread)) < 1e-10
-    assert float(whole_picture_loss(truth + 1, wanted, spread=spread)) == pytest.approx(1.5, rel=1e-4)
+    assert float(whole_picture_loss(truth, histograms, colours, spread=spread)) < 1e-10
+    assert float(whole_picture_loss(truth + 1, histograms, colours, spread=spread)) == pytest.approx(
+        1.5, rel=1e-4
+    )
 
 
 def test_augmentation_keeps_shape_and_depends_on_the_generator_alone(pool):
