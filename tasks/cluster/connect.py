@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -96,9 +97,12 @@ class Connection:
         check_address(address, num_cpus=num_cpus)
         self._is_local = address == "local"
         self.keep_logs = False
+        imported_before = "ray" in sys.modules
         _prepare_environment(private=self._is_local)
         import ray
 
+        if imported_before and not ray.is_initialized():
+            _reread_environment()
         if ray.is_initialized():
             raise InvalidInput(
                 "this process is already connected to a Ray cluster, which may be somebody else's. Call ray.shutdown() first, or "
@@ -214,6 +218,14 @@ def _prepare_environment(*, private: bool) -> None:
     has_token = any(name in os.environ for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"))
     has_token = has_token or (Path.home() / ".ray" / "auth_token").exists()
     os.environ["RAY_AUTH_MODE"] = "token" if has_token else "disabled"
+
+
+def _reread_environment() -> None:
+    """Let a Ray that was imported earlier take notice of the token: it read its configuration when it was loaded."""
+    from ray._raylet import AuthenticationTokenLoader, Config
+
+    Config.initialize("")
+    AuthenticationTokenLoader.instance().reset_cache()
 
 
 @contextmanager

@@ -88,21 +88,26 @@ def kronecker_preconditioner(
         hessian: Where the problems stand.
         variances: Mean square of each feature column (1 for the column of ones).
     """
-    weighted = hessian.probability * hessian.row_weight[:, :, None]
-    second = torch.bmm(weighted.permute(1, 2, 0), hessian.probability.transpose(0, 1))
-    curvature = (torch.diag_embed(weighted.sum(dim=0)) - second).double()
-    # B is blind to a constant over classes. Lifting that direction to the top of the spectrum tells it apart from
-    # directions that are merely flat, which rounding of float32 probabilities would otherwise mix with it.
-    num_classes = curvature.shape[1]
-    curvature = curvature - curvature.mean(dim=1, keepdim=True)
-    curvature = curvature - curvature.mean(dim=2, keepdim=True)
-    lift = 2.0 * curvature.diagonal(dim1=1, dim2=2).sum(dim=1).clamp(min=1e-30)
-    beta, rotation = torch.linalg.eigh(curvature + lift[:, None, None] / num_classes)
-    flattest = LEAST_CURVATURE * beta[:, -2:-1]
-    beta = beta.maximum(flattest).clamp(min=0)
+    beta, rotation = torch.linalg.eigh(_lifted_class_curvature(hessian))
+    beta = beta.maximum(LEAST_CURVATURE * beta[:, -2:-1]).clamp(min=0)
     scale = variances[:, None, None] * beta + hessian.penalty.double()[:, :, None]
     # A batch that is sure of every row has no curvature left, and the bias no penalty either: 0 rather than 1/0.
     inverse = torch.where(scale > 0, 1.0 / scale, 0.0)
     # The optimum has no such constant, in weights or bias: dividing its rounding by a tiny lambda would put one there.
     inverse[:, :, -1] = 0.0
     return KroneckerPreconditioner(rotation.float(), inverse.float())
+
+
+def _lifted_class_curvature(hessian: Hessian) -> Float64[Tensor, "P K K"]:
+    """Return B = mean of w (diag p - p p'), with the constant over classes lifted to the top of its spectrum.
+
+    The rows of B sum to 0, so its diagonal is minus the sum of the rest: no difference of nearly equal numbers, however
+    sure the probe is. Lifting tells the null direction apart from directions that are merely flat.
+    """
+    weighted = hessian.probability * hessian.row_weight[:, :, None]
+    together = torch.bmm(weighted.permute(1, 2, 0), hessian.probability.transpose(0, 1)).double()
+    together = 0.5 * (together + together.transpose(1, 2))
+    together.diagonal(dim1=1, dim2=2).zero_()
+    curvature = torch.diag_embed(together.sum(dim=2)) - together
+    lift = 2.0 * torch.linalg.matrix_norm(curvature).clamp(min=1e-30)
+    return curvature + lift[:, None, None] / curvature.shape[1]

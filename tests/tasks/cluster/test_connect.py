@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -101,3 +103,18 @@ def test_exported_variables_are_put_back(monkeypatch: pytest.MonkeyPatch) -> Non
         assert (os.environ["VITGEOM_TEST_OLD"], os.environ["VITGEOM_TEST_NEW"]) == ("changed", "new")
     assert os.environ["VITGEOM_TEST_OLD"] == "old"
     assert "VITGEOM_TEST_NEW" not in os.environ
+
+
+@pytest.mark.services
+def test_a_ray_that_was_imported_first_still_gets_the_token() -> None:
+    code = (
+        "import ray\nfrom tasks.cluster.connect import Connection\n"
+        "connection = Connection(address='local', num_cpus=1)\nprint('nodes', len(connection.nodes()))\nconnection.close()"
+    )
+    left_out = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+    variables = {name: value for name, value in os.environ.items() if name not in left_out}
+    variables["PYTHONPATH"] = str(Path(__file__).resolve().parents[3])
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=False
+    )
+    assert "nodes 1" in done.stdout, done.stderr

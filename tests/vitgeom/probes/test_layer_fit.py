@@ -74,6 +74,15 @@ def test_separable_data_with_almost_no_penalty_converges(lam):
     assert (fit.logits(x, problem=0).argmax(dim=1) == y).all()
 
 
+def test_a_first_step_that_is_sure_of_every_row_is_recovered_from():
+    """With more columns than rows the first Newton step interpolates, and no curvature is left where it lands."""
+    features, y = layered_features(400, 1, 800, 50)
+    fit = fit_layer(features[:, 0], y, num_classes=50, l2=doubles(1e-6))
+    assert fit.converged.all()
+    assert fit.iterations.max() < 20
+    assert fit.products < 300
+
+
 def test_fewer_rows_than_columns_gives_the_optimum_and_weights_in_the_span_of_the_rows():
     features, y = layered_features(12, 1, 40, 3, strength=1.0)
     x = features[:, 0].contiguous()
