@@ -67,13 +67,10 @@ def test_a_signal_ends_driver_and_workers_within_ten_seconds(
     driver = start_driver("ray", pause=1.0)
     driver.wait_for_ranges(2)
     workers = driver.wait_for_workers()
-    began = time.monotonic()
     driver.process.send_signal(number)
-    _, errors = driver.process.communicate(timeout=30)
-    took = time.monotonic() - began
-    assert driver.process.returncode in codes, f"after {took:.1f} s: {errors}"
-    driver.assert_all_gone(seconds=2.0)
-    assert took < 10.0
+    driver.assert_all_gone(seconds=10.0)
+    _, errors = driver.process.communicate(timeout=60)
+    assert driver.process.returncode in codes, errors
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
     assert not list((tmp_path / "store").rglob("lease/*")), "an orderly end gives the lease back"
     assert_resumes(tmp_path / "store", undisturbed)

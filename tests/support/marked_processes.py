@@ -66,10 +66,12 @@ class Driver:
         return digest, int(computed)
 
     def remaining(self) -> list[str]:
-        """Command lines of all living processes that carry the mark."""
+        """Command lines of all living processes that carry the mark, but the driver's own."""
         found = []
         for folder in Path("/proc").iterdir():
             try:
+                if folder.name == str(self.process.pid):
+                    continue
                 if folder.name.isdigit() and self.mark.encode() in (folder / "environ").read_bytes():
                     found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()[:120])
             except (OSError, ProcessLookupError):
@@ -77,7 +79,7 @@ class Driver:
         return found
 
     def assert_all_gone(self, *, seconds: float) -> None:
-        """Wait until no marked process is alive."""
+        """Wait until none of the processes that the driver started is alive."""
         end = time.monotonic() + seconds
         while self.remaining() and time.monotonic() < end:
             time.sleep(0.1)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from vitgeom.probes.active_problems import SMALLEST_SCALE, ActiveProblems
+from vitgeom.probes.active_problems import BIAS_DAMPING, SMALLEST_SCALE, ActiveProblems
 
 from .test_objective import build
 
@@ -82,6 +82,15 @@ def test_join_takes_a_problem_back_at_its_new_point(active, strengths):
     penalty = 0.5 * (strengths[1] - strengths[2]) * coef[:-1, 2].square().sum()
     torch.testing.assert_close(active.now.value[2], value[2] + penalty)
     assert (active.line_search(-active.now.gradient) > 0).all()
+
+
+def test_the_bias_is_damped_in_step_with_the_gradient(active, strengths):
+    features = torch.ones(60, 6)
+    penalty = active.hessian(features).penalty
+    torch.testing.assert_close(penalty[:-1], strengths.float().expand(5, -1))
+    torch.testing.assert_close(penalty[-1], BIAS_DAMPING * torch.ones(3))
+    active.line_search(-active.now.gradient)
+    torch.testing.assert_close(active.hessian(features).penalty[-1], (BIAS_DAMPING * active.grad_norm).float())
 
 
 def test_where_there_is_nothing_to_learn_the_gradient_counts_as_0(strengths):
