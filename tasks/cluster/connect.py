@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -34,6 +35,9 @@ WORKER_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_
 
 QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
 """What workers raise comes back as errors; their output stays in Ray's log files."""
+
+REACH_SECONDS = 10.0
+"""A head node that is there answers at once."""
 
 LONGEST_TEMP = 40
 """Socket paths below Ray's folder must stay under 108 characters."""
@@ -136,6 +140,9 @@ class Connection:
     def _join(self, address: str) -> Any:
         import ray
 
+        # Ray itself would try for minutes.
+        host, _, port = address.rpartition(":")
+        socket.create_connection((host.strip("[]"), int(port)), timeout=REACH_SECONDS).close()
         return ray.init(
             address=address,
             runtime_env={"env_vars": {**WORKER_THREADS, **environment.TELEMETRY_OFF}},

@@ -33,6 +33,8 @@ class Driver:
             "VITGEOM_TEST_PAUSE": str(pause),
             "OMP_NUM_THREADS": "1",
             "TMPDIR": "/tmp",
+            # Nobody is there: a driver that looked at it would fail.
+            "RAY_ADDRESS": "127.0.0.1:1",
         }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.support.extraction_driver", str(store), kind],

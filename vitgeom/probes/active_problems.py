@@ -62,18 +62,6 @@ class ActiveProblems:
         self.place, self.coef = self.place[mask], self.coef[:, mask]
         self.now = Evaluation(now.value[mask], now.gradient[:, mask], now.probability[:, mask])
 
-    def join(self, place: Int64[Tensor, " J"], coef: Float64[Tensor, "q J K"]) -> None:
-        """Take problems (back) in, at given points."""
-        if len(place) == 0:
-            return
-        now, there = self.now, self._evaluate(coef, place)
-        self.place, self.coef = torch.cat([self.place, place]), torch.cat([self.coef, coef], dim=1)
-        self.now = Evaluation(
-            torch.cat([now.value, there.value]),
-            torch.cat([now.gradient, there.gradient], dim=1),
-            torch.cat([now.probability, there.probability], dim=1),
-        )
-
     def hessian(self, features: Float32[Tensor, "n q"]) -> Hessian:
         """Return the Hessians at the present points, slightly damped on the bias.
 

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from vitgeom.probes.active_problems import ActiveProblems
 from vitgeom.probes.conjugate_gradient import conjugate_gradient, dot_of, norm_of
-from vitgeom.probes.continuation import Continuation
 from vitgeom.probes.hessian import Hessian, kronecker_preconditioner
 from vitgeom.probes.objective import SoftmaxObjective
 
@@ -56,8 +55,7 @@ def solve(
     """Minimise P objectives that share their features.
 
     Every problem takes its own Newton steps to its own accuracy, but all of them share each product with the features;
-    a converged one leaves the batch, and one that creeps waits for a better start (see
-    :mod:`vitgeom.probes.continuation`).
+    a converged one leaves the batch.
 
     Args:
         objective: Data and float64 evaluation.
@@ -67,13 +65,12 @@ def solve(
         tol: Relative gradient norm to reach.
         max_iter: Most Newton steps per problem.
     """
-    active, bench = ActiveProblems(objective, l2=l2, problems=problems), Continuation(l2)
+    active = ActiveProblems(objective, l2=l2, problems=problems)
     variances = torch.cat([objective.basis.variances, objective.basis.variances.new_ones(1)])
     coef, value, norms = active.coef.clone(), active.now.value.clone(), active.grad_norm
     iterations = torch.zeros(len(l2), dtype=torch.int64, device=l2.device)
-    done = norms <= tol
     products = 0
-    active.keep(~done)
+    active.keep(norms > tol)
     while len(active.place):
         step, spent = _newton_step(active, active.hessian(features), variances=variances, tol=tol)
         length = active.line_search(step)
@@ -81,14 +78,7 @@ def solve(
         coef[:, place], value[place], norms[place] = active.coef, active.now.value, norm
         iterations[place] += 1
         products += spent
-        going = (norm > tol) & (iterations[place] < max_iter)
-        waiting = going & bench.should_wait(place, length)
-        going &= (length > 0) & ~waiting
-        done[place] = ~going & ~waiting
-        bench.wait(place[waiting])
-        active.keep(going)
-        back, source = bench.release(done)
-        active.join(back, coef[:, source])
+        active.keep((norm > tol) & (length > 0) & (iterations[place] < max_iter))
     return Solution(coef, value, norms, norms <= tol, iterations, products)
 
 

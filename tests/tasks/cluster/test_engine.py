@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +17,7 @@ from tasks.extract_dataset import extract
 from tasks.failure import EngineClosed
 from tasks.request import ProbeRequest
 from tests.contracts.executor import EngineContract, toys
+from tests.support.checkout import ROOT
 from tests.support.flaky_extraction import flaky_catalogue
 from tests.support.ray_engine import two_cpu_engine
 from tests.support.small_extraction import BACKBONE, noise, settings, stored_bytes
@@ -99,3 +103,44 @@ def test_a_closed_engine_refuses_work(tmp_path: Path) -> None:
 def test_an_engine_that_can_have_nothing_in_flight_is_refused() -> None:
     with pytest.raises(InvalidInput, match="max_in_flight must be >= 1 unit, got 0"):
         RayEngine(max_in_flight=0)
+
+
+JOINING = """
+import sys
+from pathlib import Path
+from tasks.cluster.engine import RayEngine
+from tests.support.toy_tasks import TOYS, ToyRequest
+
+engine = RayEngine(address=sys.argv[1], catalogue=TOYS)
+try:
+    print(engine.map("toy", [ToyRequest(folder=sys.argv[2], number=6)])[0].digest)
+finally:
+    engine.close()
+"""
+
+
+def test_a_named_cluster_is_joined_and_left_running(shared_engine: RayEngine, tmp_path: Path) -> None:
+    import ray
+
+    shared_engine.map("toy", toys(tmp_path, 1))
+    address = ray.get_runtime_context().gcs_address
+    command = [sys.executable, "-c", JOINING, address, str(tmp_path)]
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert done.stdout.split()[-1] == "36"
+    assert shared_engine.map("toy", [ToyRequest(folder=str(tmp_path), number=7)])[0].digest == "49"
+
+
+def test_a_cluster_that_does_not_answer_is_refused_soon(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", JOINING, "127.0.0.1:1", str(tmp_path)]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 1
+    assert "ResourceShortage: cannot reach the Ray cluster at 127.0.0.1:1" in done.stderr

@@ -70,27 +70,15 @@ def test_keep_drops_the_others(active):
     assert (active.line_search(-active.now.gradient) > 0).all()
 
 
-def test_join_takes_a_problem_back_at_its_new_point(active, strengths):
-    active.line_search(-active.now.gradient)
-    coef, value, norm = active.coef, active.now.value, active.grad_norm
-    active.keep(torch.tensor([True, False, True]))
-    active.join(torch.tensor([1]), coef[:, 2:])
-    assert active.place.tolist() == [0, 2, 1]
-    torch.testing.assert_close(active.now.value[:2], value[[0, 2]])
-    torch.testing.assert_close(active.grad_norm[:2], norm[[0, 2]])
-    # The same point under another penalty: the objective differs by the penalties alone.
-    penalty = 0.5 * (strengths[1] - strengths[2]) * coef[:-1, 2].square().sum()
-    torch.testing.assert_close(active.now.value[2], value[2] + penalty)
-    assert (active.line_search(-active.now.gradient) > 0).all()
-
-
 def test_the_bias_is_damped_in_step_with_the_gradient(active, strengths):
     features = torch.ones(60, 6)
     penalty = active.hessian(features).penalty
     torch.testing.assert_close(penalty[:-1], strengths.float().expand(5, -1))
     torch.testing.assert_close(penalty[-1], BIAS_DAMPING * torch.ones(3))
     active.line_search(-active.now.gradient)
-    torch.testing.assert_close(active.hessian(features).penalty[-1], (BIAS_DAMPING * active.grad_norm).float())
+    torch.testing.assert_close(
+        active.hessian(features).penalty[-1], (BIAS_DAMPING * active.grad_norm).float()
+    )
 
 
 def test_where_there_is_nothing_to_learn_the_gradient_counts_as_0(strengths):
