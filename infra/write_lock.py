@@ -18,7 +18,9 @@ HEADER = """\
 def main(report: Path, lock: Path) -> None:
     """Write ``lock`` from ``report``, leaving out the project itself."""
     installed = json.loads(report.read_text())["install"]
-    pins = {item["metadata"]["name"].lower().replace("_", "-"): item["metadata"]["version"] for item in installed}
+    pins = {
+        item["metadata"]["name"].lower().replace("_", "-"): item["metadata"]["version"] for item in installed
+    }
     pins.pop("vitgeom", None)
     # A local version label (torch 2.9.1+cpu) belongs to one index; the public version is what others can find.
     lines = [f"{name}=={version.split('+')[0]}\n" for name, version in sorted(pins.items())]

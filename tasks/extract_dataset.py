@@ -62,22 +62,30 @@ def extract(
                 raise
             _note_overflow(work, error, emit=emit)
     wide = settings.model_copy(update={"storage": WIDEST})
-    return _finish(plan(dataset, backbone, store=store, settings=wide), engine=engine, emit=emit, widened=True)
+    return _finish(
+        plan(dataset, backbone, store=store, settings=wide), engine=engine, emit=emit, widened=True
+    )
 
 
 def _is_known_to_overflow(work: ExtractionPlan) -> bool:
     return Root(work.store).join(work.address).exists(OVERFLOW_NOTE)
 
 
-def _note_overflow(work: ExtractionPlan, error: StorageOverflow, *, emit: Callable[[str], None] | None) -> None:
+def _note_overflow(
+    work: ExtractionPlan, error: StorageOverflow, *, emit: Callable[[str], None] | None
+) -> None:
     """Leave a note at the narrow address, so that the next run goes to the wide one at once."""
     reason = str(error.__cause__ or error)
     Root(work.store).join(work.address).write_json(OVERFLOW_NOTE, {"storage": WIDEST, "reason": reason})
     if emit is not None:
-        emit(f"extract {work.label}  features do not fit {work.storage} and are stored as {WIDEST} instead: {reason}")
+        emit(
+            f"extract {work.label}  features do not fit {work.storage} and are stored as {WIDEST} instead: {reason}"
+        )
 
 
-def _finish(work: ExtractionPlan, *, engine: Engine, emit: Callable[[str], None] | None, widened: bool) -> Receipt:
+def _finish(
+    work: ExtractionPlan, *, engine: Engine, emit: Callable[[str], None] | None, widened: bool
+) -> Receipt:
     if work.requests:
         with lease(Root(work.store), work.address):
             _compute(work, engine=engine, emit=emit)

@@ -137,7 +137,8 @@ def _check_pinned(store: FeatureStore, request: ProbeRequest) -> None:
 def _compute(store: FeatureStore, request: ProbeRequest) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return the files of the results and their headline figures."""
     layers = {
-        split: layer_source(store, split, token=request.token, last_layer=request.last_layer) for split in store.splits
+        split: layer_source(store, split, token=request.token, last_layer=request.last_layer)
+        for split in store.splits
     }
     labels = {split: store.read(split, "label") for split in store.splits}
     probes = fit_probes(
@@ -152,11 +153,15 @@ def _compute(store: FeatureStore, request: ProbeRequest) -> tuple[dict[str, byte
     )
     logits = {split: probes.logits(layers[split]) for split in EVALUATED}
     targets = {split: probes.index(labels[split]) for split in EVALUATED}
-    findings, detail = _findings(request, probes, layers, labels, logits=logits["test"], targets=targets["test"])
+    findings, detail = _findings(
+        request, probes, layers, labels, logits=logits["test"], targets=targets["test"]
+    )
     origin = {"features": {"address": request.address, "manifest_digest": request.manifest_digest}}
     files = {
         "probes.safetensors": save(probes.tensors()),
-        "probes.json": json_bytes({**describe_probes(probes), **origin, "rows": store.splits, "request": _settings(request)}),
+        "probes.json": json_bytes(
+            {**describe_probes(probes), **origin, "rows": store.splits, "request": _settings(request)}
+        ),
         "recoverability.json": json_bytes({**findings, **origin}),
         "predictions.safetensors": save(
             {f"{split}_logits": logits[split] for split in EVALUATED}

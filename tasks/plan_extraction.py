@@ -96,9 +96,7 @@ def plan(
         address=address.path,
         label=f"{dataset.slug}/{backbone.slug}",
         description=description,
-        requests=tuple(
-            _requests(features, store, dataset, backbone, model=model, settings=settings)
-        ),
+        requests=tuple(_requests(features, store, dataset, backbone, model=model, settings=settings)),
         total_ranges=sum(len(features.ranges(split)) for split in features.splits),
         num_images=sum(features.splits.values()),
         classes=data.classes,
@@ -130,7 +128,8 @@ def _store(
         num_layers=model.spec.num_blocks,
         width=model.spec.width,
         storage_dtype=settings.storage,
-        rows_per_range=rows or rows_per_range(max(counts.values()), width=model.spec.width, itemsize=_ITEMSIZE[settings.storage]),
+        rows_per_range=rows
+        or rows_per_range(max(counts.values()), width=model.spec.width, itemsize=_ITEMSIZE[settings.storage]),
         sample_id_width=max(widest_id(split.sample_ids) for split in data.splits.values()),
         tokens=settings.tokens,
     )
@@ -170,5 +169,7 @@ def _footprint(model: Backbone) -> Footprint:
         width=spec.width,
         num_tokens=spec.layout.num_tokens,
         image_pixels=spec.image_size[0] * spec.image_size[1],
-        weight_bytes=sum(tensor.numel() * tensor.element_size() for tensor in model.model.state_dict().values()),
+        weight_bytes=sum(
+            tensor.numel() * tensor.element_size() for tensor in model.model.state_dict().values()
+        ),
     )

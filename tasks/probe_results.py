@@ -73,7 +73,9 @@ def json_bytes(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, sort_keys=True, indent=1, allow_nan=False) + "\n").encode("ascii")
 
 
-def write_results(target: Root, files: Mapping[str, bytes], *, rows: int, seconds: float, detail: dict[str, Any]) -> dict[str, Any]:
+def write_results(
+    target: Root, files: Mapping[str, bytes], *, rows: int, seconds: float, detail: dict[str, Any]
+) -> dict[str, Any]:
     """Write all files, then the record that makes them count.
 
     Args:
@@ -90,7 +92,13 @@ def write_results(target: Root, files: Mapping[str, bytes], *, rows: int, second
     for name, data in files.items():
         target.write_bytes(name, data)
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
-    record = {"digest": fingerprint(digests), "files": digests, "rows": rows, "seconds": seconds, "detail": detail}
+    record = {
+        "digest": fingerprint(digests),
+        "files": digests,
+        "rows": rows,
+        "seconds": seconds,
+        "detail": detail,
+    }
     target.write_json(DONE, record)
     return record
 

@@ -20,12 +20,16 @@ def weights_dir() -> Path:
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     folder = Path(named) if named else beside
     if not (folder / "dinov2_vits14_518.fp16.safetensors").is_file():
-        pytest.skip("no pretrained weights: set VITGEOM_WEIGHTS to a folder with dinov2_vits14_518.fp16.safetensors")
+        pytest.skip(
+            "no pretrained weights: set VITGEOM_WEIGHTS to a folder with dinov2_vits14_518.fp16.safetensors"
+        )
     return folder
 
 
 @pytest.fixture(autouse=True)
-def _own_working_directory(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_working_directory(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every test works in a folder of its own: nothing it writes lands in the checkout."""
     if "project_directory" not in request.keywords:
         monkeypatch.chdir(tmp_path)

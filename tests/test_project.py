@@ -29,7 +29,12 @@ def test_a_breach_of_a_wall_is_found(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
     command = str(Path(sys.executable).with_name("lint-imports"))
     done = subprocess.run(
-        [command], cwd=tmp_path, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(tmp_path)}
+        [command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(tmp_path)},
     )
     assert done.returncode != 0
     assert "vitgeom.bad -> ray" in done.stdout
@@ -48,5 +53,10 @@ def test_no_source_file_names_a_place_on_one_machine() -> None:
     tracked = _run("git", "ls-files", "*.py", "*.md", "*.yaml", "*.toml", "Makefile", "*.lock").stdout.split()
     assert tracked, "not a git checkout: this test needs the list of tracked files"
     traces = ("/" + "work/", "/" + "root/", "/" + "home/", "/opt/" + "wheels")
-    found = [(name, trace) for name in tracked for trace in traces if trace in (ROOT / name).read_text(errors="replace")]
+    found = [
+        (name, trace)
+        for name in tracked
+        for trace in traces
+        if trace in (ROOT / name).read_text(errors="replace")
+    ]
     assert found == []

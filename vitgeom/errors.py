@@ -47,7 +47,9 @@ class UnknownName(InvalidInput, LookupError):
             hint: One more sentence on the way out.
         """
         choices = sorted(known)
-        super().__init__(f"unknown {kind} {name!r}.{nearest(name, choices)} Known: {', '.join(choices)}. {hint}".strip())
+        super().__init__(
+            f"unknown {kind} {name!r}.{nearest(name, choices)} Known: {', '.join(choices)}. {hint}".strip()
+        )
 
 
 class StoreError(VitgeomError, OSError):

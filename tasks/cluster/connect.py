@@ -229,10 +229,11 @@ def _prepare_environment(*, private: bool) -> None:
 
 def _reread_environment() -> None:
     """Let a Ray that was imported earlier take notice of the token: it read its configuration when it was loaded."""
-    from ray._raylet import AuthenticationTokenLoader, Config
+    from ray import _raylet
 
-    Config.initialize("")
-    AuthenticationTokenLoader.instance().reset_cache()
+    raylet: Any = _raylet  # compiled: type checkers do not see inside
+    raylet.Config.initialize("")
+    raylet.AuthenticationTokenLoader.instance().reset_cache()
 
 
 @contextmanager

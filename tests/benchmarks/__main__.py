@@ -31,7 +31,9 @@ def run(name: str) -> list[Row]:
         f"import json, dataclasses; from tests.benchmarks import bench_{name} as b; rows = b.measure(); "
         "print('\\n@rows' + json.dumps([dataclasses.asdict(r) for r in rows]))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=README.parent, stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=README.parent, stdout=subprocess.PIPE, text=True, check=False
+    )
     if done.returncode:
         raise SystemExit(f"benchmark {name} failed with exit code {done.returncode}:\n{done.stdout}")
     payload = done.stdout.rsplit("@rows", 1)[1]

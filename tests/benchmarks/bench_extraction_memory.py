@@ -45,7 +45,13 @@ def peak_of_a_fresh_process(count: int) -> int:
     """Return the peak in bytes of a process that does nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [sys.executable, "-m", __name__ if __name__ != "__main__" else "tests.benchmarks.bench_extraction_memory", str(count), folder],
+            [
+                sys.executable,
+                "-m",
+                __name__ if __name__ != "__main__" else "tests.benchmarks.bench_extraction_memory",
+                str(count),
+                folder,
+            ],
             cwd=Path(__file__).parents[2],
             stdout=subprocess.PIPE,
             text=True,

@@ -84,4 +84,3 @@ def test_the_long_name_needs_no_plug_in(prefect: PrefectServer, folder: Path) ->
 
     assert shown.returncode == 0, shown.stdout + shown.stderr
     assert "flows.probe.probe" in shown.stdout
-

@@ -23,5 +23,7 @@ def test_the_committed_lock_covers_every_direct_requirement() -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
     names = {text.split(">")[0].split("[")[0].lower() for text in wanted}
-    locked = {line.split("==")[0] for line in (root / "requirements.lock").read_text().splitlines() if "==" in line}
+    locked = {
+        line.split("==")[0] for line in (root / "requirements.lock").read_text().splitlines() if "==" in line
+    }
     assert names - locked == set()

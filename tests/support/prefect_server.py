@@ -69,12 +69,19 @@ def running_prefect(home: Path, *, folder: Path) -> Iterator[PrefectServer]:
 
 
 @contextmanager
-def _process(command: list[str], environment: dict[str, str], log: Path, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _process(
+    command: list[str], environment: dict[str, str], log: Path, folder: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run a process in a group of its own and end the whole group: servers start children."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         try:
             yield process

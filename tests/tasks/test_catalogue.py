@@ -23,7 +23,11 @@ def test_names_are_those_of_the_requests() -> None:
 def test_a_unit_takes_its_threads_and_a_gpu_only_on_cuda() -> None:
     spec = CATALOGUE["extract_features"]
     assert spec.ask(extract_request(threads=3)).cpus == 3
-    assert [spec.ask(extract_request(device=device)).gpus for device in ("cpu", "cuda", "cuda:1")] == [0, 1, 1]
+    assert [spec.ask(extract_request(device=device)).gpus for device in ("cpu", "cuda", "cuda:1")] == [
+        0,
+        1,
+        1,
+    ]
 
 
 def test_memory_grows_with_what_it_should() -> None:

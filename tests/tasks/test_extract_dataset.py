@@ -24,19 +24,28 @@ from vitgeom.store.uri import Root
 
 def extracted(folder: Path, lines: list[str] | None = None, **options: object) -> Receipt:
     emit = None if lines is None else lines.append
-    return extract(noise(), BACKBONE, store=str(folder), settings=settings(**options), engine=SerialEngine(), emit=emit)
+    return extract(
+        noise(), BACKBONE, store=str(folder), settings=settings(**options), engine=SerialEngine(), emit=emit
+    )
 
 
 def test_everything_is_extracted_and_sealed(tmp_path: Path) -> None:
     lines: list[str] = []
     sealed = extracted(tmp_path, lines)
-    assert (sealed.rows, sealed.cached, sealed.detail["computed_ranges"], sealed.detail["widened"]) == (60, False, 9, False)
+    assert (sealed.rows, sealed.cached, sealed.detail["computed_ranges"], sealed.detail["widened"]) == (
+        60,
+        False,
+        9,
+        False,
+    )
     assert open_features(tmp_path, sealed.detail["address"]).manifest().digest == sealed.digest
     assert lines[-1].startswith("extract noise-")
     assert "9/9 ranges  60/60 images" in lines[-1]
 
 
-def test_a_second_extraction_opens_no_image_and_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_extraction_opens_no_image_and_changes_no_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = extracted(tmp_path)
     before = stored_bytes(tmp_path)
     monkeypatch.setattr(Backbone, "preprocess", lambda self, image: pytest.fail("an image was decoded"))
@@ -77,11 +86,16 @@ def huge_features(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
-def test_features_that_do_not_fit_are_stored_wider_and_the_receipt_says_so(tmp_path: Path, huge_features: list[int]) -> None:
+def test_features_that_do_not_fit_are_stored_wider_and_the_receipt_says_so(
+    tmp_path: Path, huge_features: list[int]
+) -> None:
     lines: list[str] = []
     sealed = extracted(tmp_path, lines, storage="float16")
     assert (sealed.detail["widened"], sealed.detail["storage"], sealed.rows) == (True, "float32", 60)
-    assert any("do not fit float16 and are stored as float32 instead: storage='float16' cannot hold mean" in line for line in lines)
+    assert any(
+        "do not fit float16 and are stored as float32 instead: storage='float16' cannot hold mean" in line
+        for line in lines
+    )
     store = open_features(tmp_path, sealed.detail["address"])
     assert float(abs(store.read("train", "mean", layer=3)).max()) > 65504
     assert extracted(tmp_path, storage="float32").digest == sealed.digest
@@ -98,7 +112,9 @@ def test_a_known_overflow_is_not_tried_again(tmp_path: Path, huge_features: list
     assert (second.cached, second.detail["widened"], second.digest) == (True, True, first.digest)
 
 
-def test_an_overflow_of_the_widest_format_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overflow_of_the_widest_format_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def overflow(work: object, **named: object) -> Receipt:
         raise StorageOverflow("storage='float32' cannot hold it.")
 
@@ -109,7 +125,10 @@ def test_an_overflow_of_the_widest_format_is_an_error(tmp_path: Path, monkeypatc
 
 def test_a_store_that_another_driver_holds_is_refused(tmp_path: Path) -> None:
     planned = plan(noise(), BACKBONE, store=str(tmp_path), settings=settings())
-    with lease(Root(str(tmp_path)), planned.address), pytest.raises(StoreLocked, match="is in use by process"):
+    with (
+        lease(Root(str(tmp_path)), planned.address),
+        pytest.raises(StoreLocked, match="is in use by process"),
+    ):
         extracted(tmp_path)
     assert extracted(tmp_path).rows == 60
 
@@ -122,5 +141,7 @@ def test_a_missing_class_token_is_refused_with_the_alternative(tmp_path: Path) -
 
 def test_memory_and_object_stores_work_alike(tmp_path: Path) -> None:
     local = extracted(tmp_path)
-    memory = extract(noise(), BACKBONE, store="memory://test-extract-dataset", settings=settings(), engine=SerialEngine())
+    memory = extract(
+        noise(), BACKBONE, store="memory://test-extract-dataset", settings=settings(), engine=SerialEngine()
+    )
     assert memory.digest == local.digest

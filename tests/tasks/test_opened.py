@@ -35,7 +35,9 @@ def test_an_unacceptable_thing_is_opened_again() -> None:
 
 def test_backbones_are_kept_by_name_and_weights() -> None:
     first = opened_backbone(BACKBONE.to_json(), device="cpu")
-    assert opened_backbone(BACKBONE.to_json(), device="cpu", weights_digest=first.spec.weights_digest) is first
+    assert (
+        opened_backbone(BACKBONE.to_json(), device="cpu", weights_digest=first.spec.weights_digest) is first
+    )
     assert opened_backbone(BACKBONE.to_json(), device="cpu") is first
 
 
@@ -77,5 +79,7 @@ def test_other_content_than_planned_is_refused(tmp_path: Path) -> None:
     planned = opened_dataset(ref).digest
     Image.new("RGB", (8, 8), (0, 0, 0)).save(tmp_path / "a" / "0.png")
     assert opened_dataset(ref).digest != planned
-    with pytest.raises(InvalidInput, match=r"has other content now .* new content gets an address of its own"):
+    with pytest.raises(
+        InvalidInput, match=r"has other content now .* new content gets an address of its own"
+    ):
         opened_dataset(ref, digest=planned)

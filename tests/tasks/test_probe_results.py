@@ -24,14 +24,27 @@ from vitgeom.store.uri import Root
 
 
 def request(**changes: object) -> ProbeRequest:
-    return ProbeRequest(**{"store": "/s", "address": "features/digits/nano/00aa", "manifest_digest": "d" * 64, **changes})
+    return ProbeRequest(
+        **{"store": "/s", "address": "features/digits/nano/00aa", "manifest_digest": "d" * 64, **changes}
+    )
 
 
 def test_the_place_follows_what_decides_the_numbers() -> None:
     base = results_path(request())
     assert base.startswith("probes/digits/nano/")
-    assert {results_path(request(store="/t")), results_path(request(threads=4)), results_path(request(l2=L2_GRID))} == {base}
-    changes = [{"token": "mean"}, {"last_layer": "raw"}, {"l2": (1.0,)}, {"tol": 1e-3}, {"seed": 1}, {"refit": True}]
+    assert {
+        results_path(request(store="/t")),
+        results_path(request(threads=4)),
+        results_path(request(l2=L2_GRID)),
+    } == {base}
+    changes = [
+        {"token": "mean"},
+        {"last_layer": "raw"},
+        {"l2": (1.0,)},
+        {"tol": 1e-3},
+        {"seed": 1},
+        {"refit": True},
+    ]
     changes += [{"manifest_digest": "e" * 64}, {"max_iter": 7}, {"num_bootstrap": 10}]
     assert len({base, *(results_path(request(**change)) for change in changes)}) == len(changes) + 1
 
@@ -51,7 +64,9 @@ def test_results_count_once_their_record_is_there(tmp_path: Path) -> None:
 def test_the_digest_is_that_of_the_files_alone(tmp_path: Path) -> None:
     first = write_results(Root(tmp_path / "a"), files(), rows=9, seconds=1.5, detail={})
     second = write_results(Root(tmp_path / "b"), files(), rows=9, seconds=99.0, detail={})
-    changed = write_results(Root(tmp_path / "c"), {**files(), FILES[0]: b"else"}, rows=9, seconds=1.5, detail={})
+    changed = write_results(
+        Root(tmp_path / "c"), {**files(), FILES[0]: b"else"}, rows=9, seconds=1.5, detail={}
+    )
     assert first["digest"] == second["digest"] != changed["digest"]
 
 

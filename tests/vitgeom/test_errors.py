@@ -29,14 +29,19 @@ from vitgeom.errors import (
         (ResourceShortage, RuntimeError),
     ],
 )
-def test_each_error_is_also_the_builtin_a_caller_expects(error: type[Exception], builtin: type[Exception]) -> None:
+def test_each_error_is_also_the_builtin_a_caller_expects(
+    error: type[Exception], builtin: type[Exception]
+) -> None:
     with pytest.raises(builtin, match="rows = 0"):
         raise error("rows = 0 must be positive")
 
 
 def test_an_unknown_name_suggests_the_nearest_and_lists_the_rest() -> None:
     error = UnknownName("dataset", "digit", ["photos", "digits"], hint="Or give --data FOLDER.")
-    assert str(error) == "unknown dataset 'digit'. Did you mean 'digits'? Known: digits, photos. Or give --data FOLDER."
+    assert (
+        str(error)
+        == "unknown dataset 'digit'. Did you mean 'digits'? Known: digits, photos. Or give --data FOLDER."
+    )
     assert isinstance(error, LookupError)
 
 
