@@ -99,13 +99,12 @@ def test_a_killed_worker_is_replaced_and_the_result_is_the_same(
 
 
 @pytest.mark.services
-def test_a_killed_driver_takes_its_workers_along_and_loses_nothing(
+def test_a_killed_driver_loses_nothing(
     start_driver: StartDriver, tmp_path: Path, undisturbed: Path
 ) -> None:
     driver = start_driver("ray", pause=1.0)
     driver.wait_for_ranges(2)
     driver.kill()
-    driver.assert_all_gone(seconds=60.0)
     assert_resumes(tmp_path / "store", undisturbed)
 
 
