@@ -6,7 +6,7 @@ CPU busy; what is fitted already is not sent to the engine at all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
@@ -46,12 +46,11 @@ def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
     cells = [cell for cell in wanted.cells if cell.name not in left_out]
     with engine_for(wanted.params.engine) as engine:
         missing = [request for cell in cells if (request := _missing(cell, wanted, results))]
-        fitted = call(fit_together, len(missing), missing, engine=engine) if len(missing) > 1 else {}
+        if len(missing) > 1:
+            call(fit_together, len(missing), missing, engine=engine)
         outcomes = attempt_each(
             cells,
-            lambda cell: call(
-                probe_cell, cell.name, cell, wanted=wanted, engine=engine, results=results, fitted=fitted
-            ),
+            lambda cell: call(probe_cell, cell.name, cell, wanted=wanted, engine=engine, results=results),
             on_failure=console.report_failure,
         )
     return require_all("probe", outcomes)
@@ -63,40 +62,21 @@ def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
     cache_policy=NO_CACHE,
     persist_result=False,
 )
-def fit_together(count: int, requests: Sequence[ProbeRequest], *, engine: Engine) -> dict[str, Receipt]:
-    """Fit what is missing, all at once, and return the receipts by key.
-
-    A failure is left to the cell that it belongs to, which is then tried by itself.
-    """
-    fitted: dict[str, Receipt] = {}
+def fit_together(count: int, requests: Sequence[ProbeRequest], *, engine: Engine) -> None:
+    """Fit what is missing, all at once; a failure is left to the cell that it belongs to, which is then tried by itself."""
     try:
-        engine.map(
-            ProbeRequest.task,
-            requests,
-            on_receipt=lambda receipt: fitted.update({receipt.key: receipt}),
-            label=f"probes of {count} cells",
-        )
+        engine.map(ProbeRequest.task, requests, label=f"probes of {count} cells")
     except VitgeomError as error:
         console.warn(
             f"not all of {count} cells could be fitted together, the rest is tried one by one: {error}"
         )
-    return fitted
 
 
 @task(name="probe", task_run_name="probe {name}", cache_policy=NO_CACHE, persist_result=False)
-def probe_cell(
-    name: str,
-    cell: Cell,
-    *,
-    wanted: Resolved,
-    engine: Engine,
-    results: Results,
-    fitted: Mapping[str, Receipt],
-) -> Receipt:
-    """Take the probes of one cell from this run or the store, or else fit them, and copy their files; ``name`` is what Prefect shows."""
+def probe_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, results: Results) -> Receipt:
+    """Fit the probes of one cell if need be and copy its files; ``name`` is what Prefect shows."""
     request = request_for(cell, wanted, results)
-    receipt = fitted.get(request.key) or fit_probes.stored(request)
-    receipt = receipt or engine.map(ProbeRequest.task, [request], label=f"probe {name}")[0]
+    receipt = fit_probes.stored(request) or engine.map(ProbeRequest.task, [request], label=f"probe {name}")[0]
     results.write_probes(cell, fitted=receipt)
     console.say(f"probe {name}: {'cached' if receipt.cached else f'fitted in {receipt.seconds:.1f} s'}")
     return receipt

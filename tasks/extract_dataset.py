@@ -16,7 +16,7 @@ from tasks.request import ExtractRequest, ExtractSettings
 from tasks.seal_features import seal
 from vitgeom.backbones import BackboneRef
 from vitgeom.data import DatasetRef
-from vitgeom.store.lease import Lease, lease
+from vitgeom.store.lease import lease
 from vitgeom.store.uri import Root
 
 WIDEST = "float32"
@@ -50,7 +50,7 @@ def extract(
 
     Raises:
         InvalidInput: The backbone cannot give what is asked; before any image is decoded.
-        StoreLocked: Another driver is at work on the same features, or took them over from this one.
+        StoreLocked: Another driver is at work on the same features.
         VitgeomError: A unit failed for good; finished ranges stay.
     """
     work = plan(dataset, backbone, store=store, settings=settings)
@@ -87,9 +87,8 @@ def _finish(
     work: ExtractionPlan, *, engine: Engine, emit: Callable[[str], None] | None, widened: bool
 ) -> Receipt:
     if work.requests:
-        with lease(Root(work.store), work.address) as held:
-            _compute(work, held, engine=engine, emit=emit)
-            held.check()
+        with lease(Root(work.store), work.address):
+            _compute(work, engine=engine, emit=emit)
             sealed = seal(work)
     else:
         sealed = seal(work)
@@ -97,9 +96,7 @@ def _finish(
     return sealed.model_copy(update={"cached": not work.requests, "detail": {**sealed.detail, **computed}})
 
 
-def _compute(
-    work: ExtractionPlan, held: Lease, *, engine: Engine, emit: Callable[[str], None] | None
-) -> list[Receipt]:
+def _compute(work: ExtractionPlan, *, engine: Engine, emit: Callable[[str], None] | None) -> list[Receipt]:
     label = f"extract {work.label}"
     with Progress(
         label,
@@ -109,12 +106,7 @@ def _compute(
         done_rows=work.num_images - work.num_missing,
         emit=emit or _silent,
     ) as progress:
-
-        def landed(receipt: Receipt) -> None:
-            held.check()
-            progress(receipt)
-
-        return engine.map(ExtractRequest.task, work.requests, on_receipt=landed, label=label)
+        return engine.map(ExtractRequest.task, work.requests, on_receipt=progress, label=label)
 
 
 def _silent(line: str) -> None:

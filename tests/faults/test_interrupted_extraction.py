@@ -98,16 +98,6 @@ def test_a_killed_worker_is_replaced_and_the_result_is_the_same(
     assert stored_bytes(tmp_path / "store") == stored_bytes(undisturbed)
 
 
-@pytest.mark.services
-def test_a_killed_driver_loses_nothing(
-    start_driver: StartDriver, tmp_path: Path, undisturbed: Path
-) -> None:
-    driver = start_driver("ray", pause=1.0)
-    driver.wait_for_ranges(2)
-    driver.kill()
-    assert_resumes(tmp_path / "store", undisturbed)
-
-
 def test_a_second_driver_is_refused_while_the_first_one_lives(
     start_driver: StartDriver, tmp_path: Path, undisturbed: Path
 ) -> None:

@@ -18,7 +18,7 @@ from vitgeom.backbones import Backbone
 from vitgeom.backbones.capture import LayerCapture
 from vitgeom.errors import InvalidInput, StoreLocked
 from vitgeom.store.features import open_features
-from vitgeom.store.lease import Lease, lease
+from vitgeom.store.lease import lease
 from vitgeom.store.uri import Root
 
 
@@ -131,21 +131,6 @@ def test_a_store_that_another_driver_holds_is_refused(tmp_path: Path) -> None:
     ):
         extracted(tmp_path)
     assert extracted(tmp_path).rows == 60
-
-
-def test_work_ends_when_the_lease_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checks: list[int] = []
-
-    def check(self: Lease) -> None:
-        checks.append(1)
-        if len(checks) == 3:
-            raise StoreLocked("the lease was lost.")
-
-    monkeypatch.setattr(Lease, "check", check)
-    with pytest.raises(StoreLocked, match="the lease was lost"):
-        extracted(tmp_path)
-    assert len(list(tmp_path.rglob("done/*/*.json"))) == 3
-    assert not list(tmp_path.rglob("manifest.json"))
 
 
 def test_a_missing_class_token_is_refused_with_the_alternative(tmp_path: Path) -> None:
