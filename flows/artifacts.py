@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from prefect.artifacts import create_markdown_artifact, create_table_artifact
-
-from flows import console
+from flows.steps import inside_flow_run
 from flows.summary import HEADINGS, Summary
 
 
@@ -15,8 +13,10 @@ def publish(summary: Summary, *, page: str) -> None:
         summary: What to show.
         page: Path or URI of the report, which the summary links to.
     """
-    if not console.inside_flow_run():
+    if not inside_flow_run():
         return
+    from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
     create_markdown_artifact(
         key="benchmark-summary",
         markdown=summary.markdown(page=page),

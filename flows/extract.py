@@ -6,16 +6,13 @@ caches here: the engine retries single ranges, and the store is the ledger of wh
 
 from __future__ import annotations
 
-from prefect import flow, task
-from prefect.cache_policies import NO_CACHE
-
 from flows import console
 from flows.cell import Cell
 from flows.engine_scope import engine_for
-from flows.orchestration import call
 from flows.outcome import Outcome, attempt_each, require_all
 from flows.params import Extract
 from flows.results import Results
+from flows.steps import flow, task
 from flows.study import Study
 from tasks.engine import Engine
 from tasks.extract_dataset import extract as extract_dataset
@@ -23,7 +20,7 @@ from tasks.receipt import Receipt
 from tasks.request import ExtractSettings
 
 
-@flow(name="extract", flow_run_name="extract features", persist_result=False)
+@flow(name="extract", run_name="extract features")
 def extract(study: Study) -> list[Outcome]:
     """Store the features of every cell and write its manifest.
 
@@ -43,8 +40,7 @@ def extract(study: Study) -> list[Outcome]:
     with engine_for(wanted.params.engine) as engine:
         outcomes = attempt_each(
             wanted.cells,
-            lambda cell: call(
-                extract_cell,
+            lambda cell: extract_cell(
                 cell.name,
                 cell,
                 store=wanted.store,
@@ -57,7 +53,7 @@ def extract(study: Study) -> list[Outcome]:
     return require_all("extract", outcomes)
 
 
-@task(name="extract features", task_run_name="extract {name}", cache_policy=NO_CACHE, persist_result=False)
+@task(name="extract features", run_name="extract {name}")
 def extract_cell(
     name: str, cell: Cell, *, store: str, settings: ExtractSettings, engine: Engine, results: Results
 ) -> Receipt:

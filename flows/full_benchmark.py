@@ -7,23 +7,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from prefect import flow
-
 from flows import artifacts, console
 from flows.engine_scope import engine_for
 from flows.extract import extract
 from flows.image_folder import study_of_folder
-from flows.orchestration import call
 from flows.outcome import Outcome, PartsFailed, final, problems, require_all
 from flows.probe import probe
 from flows.record import record
 from flows.report import report
 from flows.run_file import RunFile
+from flows.steps import Step, flow
 from flows.study import Study
 from flows.summary import Summary
 
 
-@flow(name="full-benchmark", flow_run_name="full-benchmark", persist_result=False)
+@flow(name="full-benchmark", run_name="full-benchmark")
 def full_benchmark(
     profile: str | None = None,
     datasets: list[Any] | None = None,
@@ -75,7 +73,7 @@ def full_benchmark(
     summary = Summary(wanted.profile, tuple(outcomes))
     for line in summary.lines():
         console.say(line)
-    page = call(report, study, failed=problems(outcomes))
+    page = report(study, failed=problems(outcomes))
     tracked = record(wanted, probed=outcomes, page=page, tags=run_file.tags)
     run_file.write(tracked=tracked, steps={"extract": extracted, "probe": probed})
     artifacts.publish(summary, page=page.uri)
@@ -83,9 +81,9 @@ def full_benchmark(
     return summary.to_json(page=page.uri)
 
 
-def _attempt(step: Any, study: Study, **options: Any) -> list[Outcome]:
+def _attempt(sub_flow: Step[..., list[Outcome]], study: Study, **options: Any) -> list[Outcome]:
     """Run a sub-flow and keep what became of each cell, also when some failed."""
     try:
-        return list(call(step, study, **options))
+        return sub_flow(study, **options)
     except PartsFailed as failed:
         return list(failed.outcomes)

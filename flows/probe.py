@@ -6,17 +6,14 @@ CPU busy; what is fitted already is not sent to the engine at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from prefect import flow, task
-from prefect.cache_policies import NO_CACHE
+from collections.abc import Mapping, Sequence
 
 from flows import console
 from flows.cell import Cell
 from flows.engine_scope import engine_for
-from flows.orchestration import call
 from flows.outcome import Outcome, attempt_each, require_all
 from flows.results import Results
+from flows.steps import flow, task
 from flows.study import Resolved, Study
 from tasks import fit_probes
 from tasks.engine import Engine
@@ -26,7 +23,7 @@ from vitgeom.errors import VitgeomError
 from vitgeom.store.manifest import Manifest
 
 
-@flow(name="probe", flow_run_name="fit probes", persist_result=False)
+@flow(name="probe", run_name="fit probes")
 def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
     """Fit the probes of every cell and copy them into the results folder.
 
@@ -46,37 +43,55 @@ def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
     cells = [cell for cell in wanted.cells if cell.name not in left_out]
     with engine_for(wanted.params.engine) as engine:
         missing = [request for cell in cells if (request := _missing(cell, wanted, results))]
-        if len(missing) > 1:
-            call(fit_together, len(missing), missing, engine=engine)
+        fitted = fit_together(len(missing), missing, engine=engine) if len(missing) > 1 else {}
         outcomes = attempt_each(
             cells,
-            lambda cell: call(probe_cell, cell.name, cell, wanted=wanted, engine=engine, results=results),
+            lambda cell: probe_cell(
+                cell.name, cell, wanted=wanted, engine=engine, results=results, fitted=fitted
+            ),
             on_failure=console.report_failure,
         )
     return require_all("probe", outcomes)
 
 
-@task(
-    name="fit probes",
-    task_run_name="fit probes of {count} cells",
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
-def fit_together(count: int, requests: Sequence[ProbeRequest], *, engine: Engine) -> None:
-    """Fit what is missing, all at once; a failure is left to the cell that it belongs to, which is then tried by itself."""
+@task(name="fit probes", run_name="fit probes of {count} cells")
+def fit_together(count: int, requests: Sequence[ProbeRequest], *, engine: Engine) -> dict[str, Receipt]:
+    """Fit what is missing, all at once, and return the receipts by key.
+
+    A failure is left to the cell that it belongs to, which is then tried by itself.
+    """
+    fitted: dict[str, Receipt] = {}
     try:
-        engine.map(ProbeRequest.task, requests, label=f"probes of {count} cells")
+        engine.map(
+            ProbeRequest.task,
+            requests,
+            on_receipt=lambda receipt: fitted.update({receipt.key: receipt}),
+            label=f"probes of {count} cells",
+        )
     except VitgeomError as error:
         console.warn(
             f"not all of {count} cells could be fitted together, the rest is tried one by one: {error}"
         )
+    return fitted
 
 
-@task(name="probe", task_run_name="probe {name}", cache_policy=NO_CACHE, persist_result=False)
-def probe_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, results: Results) -> Receipt:
-    """Fit the probes of one cell if need be and copy its files; ``name`` is what Prefect shows."""
+@task(name="probe", run_name="probe {name}")
+def probe_cell(
+    name: str,
+    cell: Cell,
+    *,
+    wanted: Resolved,
+    engine: Engine,
+    results: Results,
+    fitted: Mapping[str, Receipt],
+) -> Receipt:
+    """Take a cell's probes from this run or the store, or else fit them, and copy their files.
+
+    ``name`` is what Prefect shows.
+    """
     request = request_for(cell, wanted, results)
-    receipt = fit_probes.stored(request) or engine.map(ProbeRequest.task, [request], label=f"probe {name}")[0]
+    receipt = fitted.get(request.key) or fit_probes.stored(request)
+    receipt = receipt or engine.map(ProbeRequest.task, [request], label=f"probe {name}")[0]
     results.write_probes(cell, fitted=receipt)
     console.say(f"probe {name}: {'cached' if receipt.cached else f'fitted in {receipt.seconds:.1f} s'}")
     return receipt

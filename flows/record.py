@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from prefect.runtime import flow_run
-
 from flows import console
 from flows.outcome import Outcome
 from flows.provenance import git_state
 from flows.results import Results
+from flows.steps import inside_flow_run
 from flows.study import Resolved
 from tasks.receipt import Receipt
 from tasks.tracking import QUEUE, Tracked, track
@@ -64,8 +63,9 @@ def study_record(
         key=key,
         params=params,
         metrics=(Metric("cells_done", len(done)), Metric("cells_failed", failed)),
-        tags={**tags, **origin_tags(), "vitgeom.report": page.digest},
+        tags={**tags, **origin_tags()},
         artifacts=(str(Path(wanted.out, "report.html").absolute()), str(figures.absolute())),
+        artifacts_digest=page.digest,
         cells=cells,
     )
 
@@ -74,12 +74,20 @@ def origin_tags() -> dict[str, str]:
     """Return where the run comes from: commit, Prefect's run, Ray's job, DVC's revision; only what there is."""
     found: dict[str, Any] = {
         "git.commit": git_state().get("commit"),
-        "prefect.flow_run_id": flow_run.get_id() if console.inside_flow_run() else None,
+        "prefect.flow_run_id": _flow_run_id(),
         "ray.job_id": os.environ.get("RAY_JOB_ID") or os.environ.get("RAY_SUBMISSION_ID"),
         "dvc.rev": os.environ.get("DVC_EXP_BASELINE_REV"),
         "dvc.experiment": os.environ.get("DVC_EXP_NAME"),
     }
     return {name: str(value) for name, value in found.items() if value}
+
+
+def _flow_run_id() -> str | None:
+    if not inside_flow_run():
+        return None
+    from prefect.runtime import flow_run
+
+    return flow_run.get_id()
 
 
 def _cell_record(

@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from prefect import flow, task
-from prefect.cache_policies import NO_CACHE
-
 from flows import console
 from flows.cell import Cell
-from flows.orchestration import call
 from flows.probe import request_for
 from flows.provenance import provenance
 from flows.results import Results
+from flows.steps import flow, task
 from flows.study import Resolved, Study
 from tasks import fit_probes, render_report
 from tasks.extraction_cost import extraction_cost
@@ -27,7 +24,7 @@ from vitgeom.errors import StoreError
 TITLE = "What earlier layers know that the last layer gets wrong"
 
 
-@flow(name="report", flow_run_name="write report", persist_result=False)
+@flow(name="report", run_name="write report")
 def report(study: Study, failed: Mapping[str, str] | None = None) -> Receipt:
     """Write the page, its figures and its tables.
 
@@ -42,12 +39,12 @@ def report(study: Study, failed: Mapping[str, str] | None = None) -> Receipt:
         InvalidInput: A cell has no results yet.
     """
     wanted = study.resolve()
-    receipt: Receipt = call(render, request_for_page(wanted, failed or {}))
+    receipt = render(request_for_page(wanted, failed or {}))
     console.say(f"report: {receipt.uri}")
     return receipt
 
 
-@task(name="render report", cache_policy=NO_CACHE, persist_result=False)
+@task(name="render report", run_name="render report")
 def render(request: RenderRequest) -> Receipt:
     """Render one page."""
     return render_report.run(request)

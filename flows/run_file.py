@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from flows.console import inside_flow_run
 from flows.outcome import Outcome
+from flows.steps import inside_flow_run
 from flows.study import Resolved
 from tasks.tracking import Tracked
 

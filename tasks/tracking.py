@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tasks.tracking_lookup import known_run
 from tasks.tracking_queue import TrackingQueue, file_lock
 from tasks.tracking_record import CellRecord, DatasetRecord, Metric, Scalar, StudyRecord
 
@@ -70,6 +71,9 @@ def track(record: StudyRecord, *, uri: str | None = None, folder: Path = Path())
     folder = folder.resolve()
     uri = tracking_uri(uri, folder=folder)
     queue = TrackingQueue(folder / QUEUE)
+    database = _sqlite_path(uri, folder)
+    if database and not len(queue) and (known := known_run(database, record)):
+        return Tracked(uri, known, reused=True)
     try:
         client = _connect(uri, folder)
         delivered = queue.drain(lambda waiting: _record(client, waiting, uri, folder))
@@ -127,6 +131,7 @@ def _record(client: MlflowClient, record: StudyRecord, uri: str, folder: Path) -
     for cell in record.cells:
         _record_cell(client, experiment, run_id, cell)
     _log_artifacts(client, run_id, record.artifacts)
+    client.set_tag(run_id, "vitgeom.artifacts", record.artifacts_digest)
     if not finished:
         client.set_terminated(run_id)
     return run_id, reused

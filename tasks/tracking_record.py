@@ -61,6 +61,7 @@ class StudyRecord:
         metrics: Numbers about the study as a whole.
         tags: Where it came from: commit, orchestrator, run identifiers.
         artifacts: Files and folders on this machine (the report, its figures).
+        artifacts_digest: Digest of their content; other artifacts replace those of a study that is known.
         cells: One record per dataset and backbone.
     """
 
@@ -71,6 +72,7 @@ class StudyRecord:
     metrics: tuple[Metric, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
     artifacts: tuple[str, ...] = ()
+    artifacts_digest: str = ""
     cells: tuple[CellRecord, ...] = ()
 
     def to_json(self) -> dict[str, Any]:

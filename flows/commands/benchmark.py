@@ -32,5 +32,5 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.data and arguments.dataset:
         raise InvalidInput("--data takes the place of the datasets: give either --data or --dataset.")
-    start(full_benchmark, **study_fields(arguments), data=arguments.data, kind=arguments.orchestrator)
+    start(full_benchmark, arguments.orchestrator, **study_fields(arguments), data=arguments.data)
     return 0

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, Any
 
 from flows.commands.study_arguments import add_orchestrator, add_study, study
+
+if TYPE_CHECKING:
+    from flows.steps import Step
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -26,11 +30,11 @@ def run(arguments: argparse.Namespace) -> int:
     from flows.parent_watch import end_with_parent
 
     end_with_parent()
-    start(_flow(arguments.step), study(arguments), kind=arguments.orchestrator)
+    start(_flow(arguments.step), arguments.orchestrator, study(arguments))
     return 0
 
 
-def _flow(step: str) -> object:
+def _flow(step: str) -> Step[..., Any]:
     if step == "extract":
         from flows.extract import extract
 

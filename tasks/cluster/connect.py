@@ -8,20 +8,22 @@ written into the home folder and other users of the machine cannot use it.
 from __future__ import annotations
 
 import logging
-import os
-import re
-import secrets
 import shutil
-import socket
 import sys
-import tempfile
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from tasks import environment
+from tasks.cluster.address import check_address, reach
 from tasks.cluster.capacity import Node
+from tasks.cluster.surroundings import (
+    WORKER_THREADS,
+    exported,
+    prepare_environment,
+    reread_environment,
+    short_folder,
+)
 from tasks.receipt import Receipt
 from tasks.request import Request
 from tasks.task_spec import Ask
@@ -30,48 +32,12 @@ from vitgeom.errors import InvalidInput, ResourceShortage
 OBJECT_STORE_BYTES = 100 * 2**20
 """Receipts are small: the object store of a private Ray can be, too."""
 
-WORKER_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-"""More than one computing process and spinning threads do not go together; a unit raises its own number from its request."""
-
 QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
 """What workers raise comes back as errors; their output stays in Ray's log files."""
-
-REACH_SECONDS = 10.0
-"""A head node that is there answers at once."""
-
-LONGEST_TEMP = 40
-"""Socket paths below Ray's folder must stay under 108 characters."""
 
 
 class RayDidNotStart(ResourceShortage):
     """A private Ray did not come up; on a machine that is busy for a moment the next try may succeed."""
-
-
-def check_address(address: str, *, num_cpus: int | None) -> None:
-    """Refuse an address that could join a cluster by accident.
-
-    Args:
-        address: ``"local"`` or ``"host:port"``.
-        num_cpus: Only a private Ray can be told its size.
-
-    Raises:
-        InvalidInput: Anything else.
-    """
-    if address == "local":
-        if num_cpus is not None and num_cpus < 1:
-            raise InvalidInput(
-                f"num_cpus must be >= 1, got {num_cpus}. Leave it out to use what the machine has."
-            )
-        return
-    if not re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[\w.-]+):\d{1,5}", address):
-        raise InvalidInput(
-            f"address must be 'local' or 'host:port' of one Ray cluster, got {address!r}. 'auto' could join a cluster that is "
-            "somebody else's, and ray:// cannot cancel reliably; name the head node's port (6379 by default)."
-        )
-    if num_cpus is not None:
-        raise InvalidInput(
-            f"num_cpus={num_cpus} goes with address='local' only; the cluster at {address} has its own size."
-        )
 
 
 def run_unit(function: Callable[[Any], Receipt], request: Request) -> Receipt:
@@ -102,17 +68,17 @@ class Connection:
         self._is_local = address == "local"
         self.keep_logs = False
         imported_before = "ray" in sys.modules
-        _prepare_environment(private=self._is_local)
+        prepare_environment(private=self._is_local)
         import ray
 
         if imported_before and not ray.is_initialized():
-            _reread_environment()
+            reread_environment()
         if ray.is_initialized():
             raise InvalidInput(
                 "this process is already connected to a Ray cluster, which may be somebody else's. Call ray.shutdown() first, or "
                 "run in a process of its own."
             )
-        self._folder = _short_folder() if self._is_local else None
+        self._folder = short_folder() if self._is_local else None
         try:
             context = self._start(num_cpus) if self._is_local else self._join(address)
         except Exception as error:
@@ -140,9 +106,7 @@ class Connection:
     def _join(self, address: str) -> Any:
         import ray
 
-        # Ray itself would try for minutes.
-        host, _, port = address.rpartition(":")
-        socket.create_connection((host.strip("[]"), int(port)), timeout=REACH_SECONDS).close()
+        reach(address)
         return ray.init(
             address=address,
             runtime_env={"env_vars": {**WORKER_THREADS, **environment.TELEMETRY_OFF}},
@@ -210,51 +174,3 @@ class Connection:
         ray.shutdown(wait_for_processes=True)
         if self._folder is not None and not self.keep_logs:
             shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _prepare_environment(*, private: bool) -> None:
-    environment.apply()
-    # Inside a Ray job the job's own variables stay, ours are added.
-    os.environ.setdefault("RAY_OVERRIDE_JOB_RUNTIME_ENV", "1")
-    if "RAY_AUTH_MODE" in os.environ:
-        return
-    if private:
-        os.environ["RAY_AUTH_MODE"] = "token"
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-        return
-    has_token = any(name in os.environ for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"))
-    has_token = has_token or (Path.home() / ".ray" / "auth_token").exists()
-    os.environ["RAY_AUTH_MODE"] = "token" if has_token else "disabled"
-
-
-def _reread_environment() -> None:
-    """Let a Ray that was imported earlier take notice of the token: it read its configuration when it was loaded."""
-    from ray import _raylet
-
-    raylet: Any = _raylet  # compiled: type checkers do not see inside
-    raylet.Config.initialize("")
-    raylet.AuthenticationTokenLoader.instance().reset_cache()
-
-
-@contextmanager
-def exported(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables inside the block.
-
-    Args:
-        variables: Name -> value.
-    """
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-def _short_folder() -> str:
-    base = tempfile.gettempdir()
-    return tempfile.mkdtemp(prefix="vg-ray-", dir=base if len(base) <= LONGEST_TEMP else "/tmp")

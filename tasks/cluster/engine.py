@@ -13,7 +13,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tasks.cluster.connect import Connection, RayDidNotStart, check_address
+from tasks.cluster.address import check_address
+from tasks.cluster.connect import Connection, RayDidNotStart
 from tasks.cluster.flight import Flight
 from tasks.engine import OnReceipt
 from tasks.failure import EngineClosed, RetryPolicy

@@ -45,7 +45,22 @@ def start_driver(tmp_path: Path) -> Iterator[StartDriver]:
 
     yield start
     for driver in drivers:
-        driver.kill()
+        driver.kill_leftovers()
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there and not merely waiting for its parent to take notice of its end."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(condition: Callable[[], bool], *, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"waited {seconds} s in vain"
+        time.sleep(0.1)
 
 
 def assert_resumes(store: Path, undisturbed: Path) -> None:
@@ -71,7 +86,7 @@ def test_a_signal_ends_driver_and_workers_within_ten_seconds(
     driver.assert_all_gone(seconds=10.0)
     _, errors = driver.process.communicate(timeout=60)
     assert driver.process.returncode in codes, errors
-    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+    assert not any(is_running(worker) for worker in workers)
     assert not list((tmp_path / "store").rglob("lease/*")), "an orderly end gives the lease back"
     assert_resumes(tmp_path / "store", undisturbed)
 
@@ -96,6 +111,20 @@ def test_a_killed_worker_is_replaced_and_the_result_is_the_same(
     digest, computed = driver.finish()
     assert (digest, computed) == (extract_here(undisturbed).digest, TOTAL_RANGES)
     assert stored_bytes(tmp_path / "store") == stored_bytes(undisturbed)
+
+
+@pytest.mark.services
+def test_a_killed_driver_takes_its_workers_along_and_loses_nothing(
+    start_driver: StartDriver, tmp_path: Path, undisturbed: Path
+) -> None:
+    driver = start_driver("ray", pause=1.0)
+    driver.wait_for_ranges(2)
+    workers = driver.wait_for_workers()
+    driver.kill()
+    wait_until(lambda: not any(is_running(worker) for worker in workers), seconds=30.0)
+    # A worker that was only starting looks for its node for a minute before it ends; it has nothing to compute.
+    driver.assert_all_gone(seconds=30.0, but="default_worker.py")
+    assert_resumes(tmp_path / "store", undisturbed)
 
 
 def test_a_second_driver_is_refused_while_the_first_one_lives(

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +19,9 @@ from tests.support.prefect_server import PrefectServer, running_prefect
 
 PROJECT = Path(__file__).parents[2]
 pytestmark = pytest.mark.services
+
+# 900, 300 and 300 images: ranges of 15 rows divide them all.
+MANY = "[{name: noise, options: {n: 1500, classes: 3, size: 32}}]"
 
 
 @pytest.fixture(scope="module")
@@ -83,4 +90,61 @@ def test_the_long_name_needs_no_plug_in(prefect: PrefectServer, folder: Path) ->
     shown = prefect.command("deployment", "inspect", "probe/probe", cwd=folder)
 
     assert shown.returncode == 0, shown.stdout + shown.stderr
-    assert "flows.probe.probe" in shown.stdout
+    assert "flows.deployments.probe" in shown.stdout
+
+
+def test_a_terminated_run_ends_its_ray_work_and_is_resumed(prefect: PrefectServer, tmp_path: Path) -> None:
+    """Prefect and Ray both have handlers for SIGTERM; together they must neither hang nor leave work running."""
+    params = write_small(tmp_path, datasets=MANY, backbones=RANDOM_VIT)
+    params.write_text(
+        params.read_text()
+        .replace("kind: serial", "kind: ray")
+        .replace("rows_per_range: 16", "rows_per_range: 15")
+    )
+    program = str(Path(sys.executable).with_name("vitgeom"))
+    with (
+        (tmp_path / "log").open("w") as log,
+        subprocess.Popen(
+            [program, "benchmark"],
+            cwd=tmp_path,
+            env=prefect.environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        ) as run,
+    ):
+        try:
+            wait_for_a_stored_range(tmp_path, run)
+            run.send_signal(signal.SIGTERM)
+            code = run.wait(timeout=30)
+        finally:
+            run.kill()
+    said = (tmp_path / "log").read_text()
+    assert code == 130, said
+    assert "goes on from there: vitgeom benchmark" in said
+    assert "Finished in state Crashed('Execution was aborted by a termination signal.')" in said
+    stored = len(ranges(tmp_path))
+
+    again = subprocess.run(
+        [program, "benchmark", "--orchestrator", "plain", "--engine", "serial"],
+        cwd=tmp_path, env=prefect.environment, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+    assert again.returncode == 0, again.stdout + again.stderr
+    [line] = [line for line in again.stdout.splitlines() if "images computed" in line]
+    assert int(line.split(", ")[1].split()[0]) == 1500 - 15 * stored, (
+        "only what was missing when the run ended"
+    )
+
+
+def ranges(folder: Path) -> list[Path]:
+    """Return the done-markers of all stored ranges."""
+    return list(folder.glob(".vitgeom/store/features/*/*/*/done/*/*.json"))
+
+
+def wait_for_a_stored_range(folder: Path, run: subprocess.Popen[bytes]) -> None:
+    """Wait until the run has stored something."""
+    deadline = time.monotonic() + 200
+    while not ranges(folder):
+        assert run.poll() is None, (folder / "log").read_text()
+        assert time.monotonic() < deadline, "no range was stored"
+        time.sleep(0.05)

@@ -9,6 +9,11 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+import yaml
+
+from tests.support.checkout import ROOT
+
 CHILD = """
 import sys, time
 from pathlib import Path
@@ -33,7 +38,7 @@ time.sleep(60)
 STAGE = """
 stages:
   child:
-    cmd: PATH=".venv/bin:$PATH" {python} child.py note
+    cmd: {prefix} {python} child.py note
 """
 
 
@@ -56,7 +61,7 @@ def alive(pid: int) -> bool:
 
 def test_a_child_ends_in_order_when_its_parent_is_killed(tmp_path: Path) -> None:
     note = tmp_path / "note"
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", PARENT, CHILD, str(note)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
@@ -74,14 +79,19 @@ def test_a_child_ends_in_order_when_its_parent_is_killed(tmp_path: Path) -> None
                 os.kill(child, signal.SIGKILL)
 
 
-def test_a_stage_ends_when_dvc_is_killed(tmp_path: Path) -> None:
-    """DVC starts stages through a shell, which must not stand between the two."""
+@pytest.mark.parametrize("shell", ["/bin/bash", "/bin/sh", None])
+def test_a_stage_ends_when_dvc_is_killed(tmp_path: Path, shell: str | None) -> None:
+    """DVC starts stages through the user's shell, which must not stand between the two."""
+    command = yaml.safe_load((ROOT / "dvc.yaml").read_text())["vars"][0]["vitgeom"]
+    prefix = command.removesuffix(" vitgeom")
     note, pid = tmp_path / "note", tmp_path / "pid"
     (tmp_path / "child.py").write_text(
         f"import os\nfrom pathlib import Path\nPath('pid').write_text(str(os.getpid()))\n{CHILD}"
     )
-    (tmp_path / "dvc.yaml").write_text(STAGE.format(python=sys.executable))
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "DVC_NO_ANALYTICS": "1"}
+    (tmp_path / "dvc.yaml").write_text(STAGE.format(prefix=prefix, python=sys.executable))
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "DVC_NO_ANALYTICS": "1", "SHELL": shell or ""}
+    if shell is None:
+        del environment["SHELL"]
     program = str(Path(sys.executable).with_name("dvc"))
     subprocess.run([program, "init", "-q", "--no-scm"], cwd=tmp_path, env=environment, check=True)
     with subprocess.Popen([program, "repro", "-q"], cwd=tmp_path, env=environment) as dvc:

@@ -1,7 +1,8 @@
-"""Writers of a small store that are killed at random moments, as a program: ``python -m tests.support.killed_writer URI ROWS KILLS SEED``.
+"""Writers of small stores that are killed at random moments, as a program: ``python -m tests.support.killed_writer URI ROWS KILLS SEED``.
 
-It is a program of its own because it forks, which a process with running threads must not. After every kill it checks that what was
-committed is whole, and prints one JSON line: how many kills hit a writer at work.
+It is a program of its own because it forks, which a process with running threads must not. It measures how long an undisturbed writer
+takes here, then kills writers within that time until enough of them were at work when it happened; a writer that came to its end is
+followed by one of another store. After every kill it checks that what was committed is whole. It prints one JSON line: the stores.
 """
 
 from __future__ import annotations
@@ -47,22 +48,32 @@ def wait(pid: int) -> int:
 
 
 def main(uri: str, rows: int, kills: int, seed: int) -> None:
-    """Kill, check, repeat; then write to the end and report."""
+    """Kill, check, repeat; then write every store to its end and report."""
     chance = random.Random(seed)
-    hit = 0
-    for _ in range(kills):
-        writer = in_child("write", uri, rows)
-        time.sleep(chance.uniform(0.05, 0.4))
+    started = time.monotonic()
+    assert wait(in_child("write", f"{uri}-undisturbed", rows)) == 0
+    duration = time.monotonic() - started
+    hit, stores = 0, [f"{uri}-0"]
+    while hit < kills:
+        assert len(stores) <= 10 * kills, f"{hit} of {len(stores) * 2} kills hit a writer at work"
+        writer = in_child("write", stores[-1], rows)
+        time.sleep(chance.uniform(0.1, 0.9) * duration)
         os.kill(writer, signal.SIGKILL)
-        hit += wait(writer) == -signal.SIGKILL
-        status = wait(in_child("verify", uri, rows))
-        assert status == 0, f"verification after a kill ended with {status}"
-    assert wait(in_child("write", uri, rows)) == 0
-    print(json.dumps({"hit": hit}), flush=True)
+        status = wait(writer)
+        assert status in (0, -signal.SIGKILL), f"the writer ended with {status} before it was killed"
+        verified = wait(in_child("verify", stores[-1], rows))
+        assert verified == 0, f"verification after a kill ended with {verified}"
+        if status == 0:
+            stores.append(f"{uri}-{len(stores)}")
+        else:
+            hit += 1
+    for store in stores:
+        assert wait(in_child("write", store, rows)) == 0
+    print(json.dumps(stores), flush=True)
 
 
-def run(uri: str, *, rows: int, kills: int, seed: int, environment: dict[str, str]) -> int:
-    """Run the program and return how many kills hit a writer at work."""
+def run(uri: str, *, rows: int, kills: int, seed: int, environment: dict[str, str]) -> list[str]:
+    """Run the program until so many writers at work were killed, and return the addresses of their stores."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.killed_writer", uri, str(rows), str(kills), str(seed)],
         env={**os.environ, **environment},
@@ -73,7 +84,7 @@ def run(uri: str, *, rows: int, kills: int, seed: int, environment: dict[str, st
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    return int(json.loads(done.stdout)["hit"])
+    return [str(store) for store in json.loads(done.stdout)]
 
 
 if __name__ == "__main__":

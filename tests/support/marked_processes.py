@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -67,31 +69,42 @@ class Driver:
         digest, computed = output.split()[-2:]
         return digest, int(computed)
 
-    def remaining(self) -> list[str]:
-        """Command lines of all living processes that carry the mark, but the driver's own."""
-        found = []
+    def remaining(self) -> dict[int, str]:
+        """Pid and command line of all living processes that carry the mark, but the driver's own."""
+        found = {}
         for folder in Path("/proc").iterdir():
+            if not folder.name.isdigit() or folder.name == str(self.process.pid):
+                continue
             try:
-                if folder.name == str(self.process.pid):
-                    continue
-                if folder.name.isdigit() and self.mark.encode() in (folder / "environ").read_bytes():
-                    found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()[:120])
-            except (OSError, ProcessLookupError):
+                if self.mark.encode() in (folder / "environ").read_bytes():
+                    command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    found[int(folder.name)] = command
+            except OSError:
                 continue
         return found
 
-    def assert_all_gone(self, *, seconds: float) -> None:
-        """Wait until none of the processes that the driver started is alive."""
+    def assert_all_gone(self, *, seconds: float, but: str = "") -> None:
+        """Wait until no process that the driver started is alive, except those whose command line holds ``but``."""
         end = time.monotonic() + seconds
-        while self.remaining() and time.monotonic() < end:
+        while (left := self._others(but)) and time.monotonic() < end:
             time.sleep(0.1)
-        assert self.remaining() == []
+        assert not left, f"still alive after {seconds} s: {left}"
+
+    def _others(self, but: str) -> list[str]:
+        return [command for command in self.remaining().values() if not but or but not in command]
 
     def kill(self) -> None:
-        """End the driver; its own processes end with it."""
+        """End the driver at once."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.communicate()
+
+    def kill_leftovers(self) -> None:
+        """End the driver and what it left behind."""
+        self.kill()
+        for pid in self.remaining():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def _until(self, condition: Callable[[], bool], *, seconds: float) -> None:
         end = time.monotonic() + seconds

@@ -23,7 +23,7 @@ def own_ray_folder() -> Iterator[None]:
         tempfile.TemporaryDirectory(prefix="vt-", dir="/tmp") as folder,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(connect, "_short_folder", lambda: tempfile.mkdtemp(dir=folder))
+        patch.setattr(connect, "short_folder", lambda: tempfile.mkdtemp(dir=folder))
         yield
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tasks import tracking
-from tasks.tracking import QUEUE, track, tracking_uri
+from tasks.tracking import QUEUE, Tracked, track, tracking_uri
 from tasks.tracking_queue import TrackingQueue
 from tasks.tracking_record import CellRecord, DatasetRecord, Metric, StudyRecord
 
@@ -50,6 +50,7 @@ def study(tmp_path: Path) -> StudyRecord:
         metrics=(Metric("cells", 2),),
         tags={"git.commit": "abc"},
         artifacts=(str(report), str(figures)),
+        artifacts_digest="files 1",
         cells=cells,
     )
 
@@ -117,14 +118,51 @@ def test_the_default_tracker_lies_in_the_project_folder_with_absolute_addresses(
     assert location == (tmp_path / "mlartifacts").as_uri()
 
 
-def test_recording_a_study_twice_adds_nothing(study: StudyRecord, project: Path) -> None:
+def test_recording_a_study_twice_adds_nothing(
+    study: StudyRecord, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = track(study, folder=project)
+    monkeypatch.setattr(tracking, "known_run", lambda database, record: None)
     second = track(study, folder=project)
 
     assert (first.reused, second.reused) == (False, True)
     assert second.run_id == first.run_id
     assert len(runs(project, kind="study")) == 1
     assert len(runs(project, kind="cell")) == 2
+
+
+def test_a_known_study_is_recognised_without_opening_the_tracker(
+    study: StudyRecord, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = track(study, folder=project)
+    monkeypatch.setattr(tracking, "_connect", None)
+    second = track(study, folder=project)
+
+    assert second == Tracked(first.uri, first.run_id, reused=True)
+
+
+def test_other_artifacts_replace_those_of_a_known_study(study: StudyRecord, project: Path) -> None:
+    from mlflow import MlflowClient
+
+    first = track(study, folder=project)
+    Path(study.artifacts[0]).write_text("<p>newer report</p>")
+    second = track(dataclasses.replace(study, artifacts_digest="files 2"), folder=project)
+
+    assert (second.reused, second.run_id) == (True, first.run_id)
+    stored = MlflowClient(first.uri).download_artifacts(first.run_id, "report.html", str(project))
+    assert Path(stored).read_text() == "<p>newer report</p>"
+    assert len(runs(project, kind="study")) == 1
+
+
+def test_a_deleted_study_is_recorded_again(study: StudyRecord, project: Path) -> None:
+    from mlflow import MlflowClient
+
+    first = track(study, folder=project)
+    MlflowClient(first.uri).delete_run(first.run_id)
+    second = track(study, folder=project)
+
+    assert not second.reused
+    assert second.run_id != first.run_id
 
 
 def test_another_result_is_another_run(study: StudyRecord, project: Path) -> None:

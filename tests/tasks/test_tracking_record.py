@@ -20,7 +20,15 @@ def test_a_record_survives_json_text() -> None:
         DatasetRecord("d", "ff", "s3://b"),
     )
     record = StudyRecord(
-        "experiment", "name", "key", {"p": None}, (Metric("m", 1.0),), {"tag": "v"}, ("report.html",), (cell,)
+        "experiment",
+        "name",
+        "key",
+        {"p": None},
+        (Metric("m", 1.0),),
+        {"tag": "v"},
+        ("report.html",),
+        "digest",
+        (cell,),
     )
 
     assert StudyRecord.from_json(json.loads(json.dumps(record.to_json()))) == record

@@ -1,0 +1,13 @@
+"""The flows as Prefect's own objects: what ``infra/prefect.yaml`` deploys. Importing this imports Prefect."""
+
+from __future__ import annotations
+
+from flows import extract as _extract
+from flows import full_benchmark as _full_benchmark
+from flows import probe as _probe
+from flows import report as _report
+
+full_benchmark = _full_benchmark.full_benchmark.prefect
+extract = _extract.extract.prefect
+probe = _probe.probe.prefect
+report = _report.report.prefect
