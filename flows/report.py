@@ -101,6 +101,18 @@ def _costs(cell: Cell, wanted: Resolved, results: Results) -> Iterator[StageCost
     except StoreError as error:
         console.warn(f"{cell.name}: the report cannot say what it took to compute: {error}")
         return
-    yield cost(stage="extract", seconds=extraction.seconds, rows=extraction.rows)
+    yield cost(
+        stage="extract",
+        seconds=extraction.seconds,
+        rows=extraction.rows,
+        bytes=extraction.num_bytes,
+        peak_bytes=extraction.peak_bytes,
+    )
     if fitted is not None:
-        yield cost(stage="probe", seconds=fitted.seconds, rows=fitted.rows)
+        yield cost(
+            stage="probe",
+            seconds=fitted.seconds,
+            rows=fitted.rows,
+            bytes=sum(path.stat().st_size for path in results.probes(cell).values()),
+            peak_bytes=fitted.peak_bytes,
+        )

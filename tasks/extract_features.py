@@ -66,6 +66,7 @@ def run(request: ExtractRequest) -> Receipt:
         arrays,
         seconds=time.perf_counter() - began,
         notes={"recomputed": recomputed},
+        peak_bytes=peak_bytes(),
     )
     written = _marker(store, request)
     assert written is not None, "a range that was written has its marker"
@@ -161,7 +162,7 @@ def _receipt(request: ExtractRequest, marker: dict[str, Any], *, cached: bool) -
         uri=f"{request.store}/{request.address}",
         digest=marker["digest"],
         seconds=marker["seconds"],
-        peak_bytes=0 if cached else peak_bytes(),
+        peak_bytes=marker["peak_bytes"],
         cached=cached,
         rows=request.stop - request.start,
         detail=dict(marker["notes"]),

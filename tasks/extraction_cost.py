@@ -10,10 +10,19 @@ from vitgeom.store.uri import Root
 
 @dataclass(frozen=True)
 class ExtractionCost:
-    """Wall time of all ranges together, on however many processes, and the images in them."""
+    """What all ranges took together.
+
+    Attributes:
+        seconds: Their wall time, on however many processes.
+        rows: Images in them.
+        num_bytes: Of the stored values.
+        peak_bytes: Largest memory of any process that computed one; None where nobody measured it.
+    """
 
     seconds: float
     rows: int
+    num_bytes: int
+    peak_bytes: int | None
 
 
 def extraction_cost(store: str, address: str) -> ExtractionCost:
@@ -31,4 +40,6 @@ def extraction_cost(store: str, address: str) -> ExtractionCost:
     return ExtractionCost(
         seconds=sum(marker.seconds for marker in markers),
         rows=sum(marker.stop - marker.start for marker in markers),
+        num_bytes=features.layout.num_bytes,
+        peak_bytes=max((marker.peak_bytes for marker in markers), default=0) or None,
     )

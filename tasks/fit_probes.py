@@ -69,7 +69,9 @@ def run(request: ProbeRequest) -> Receipt:
     with torch_threads(request.threads):
         files, detail = _compute(store, request)
     rows, seconds = sum(store.splits.values()), time.perf_counter() - began
-    record = write_results(target, files, rows=rows, seconds=seconds, detail=detail)
+    record = write_results(
+        target, files, rows=rows, seconds=seconds, peak_bytes=peak_bytes(), detail=detail
+    )
     return _receipt(request, target, record, cached=False)
 
 
@@ -241,7 +243,7 @@ def _receipt(request: ProbeRequest, target: Root, record: dict[str, Any], *, cac
         uri=target.uri,
         digest=record["digest"],
         seconds=record["seconds"],
-        peak_bytes=0 if cached else peak_bytes(),
+        peak_bytes=record["peak_bytes"],
         cached=cached,
         rows=record["rows"],
         detail=record["detail"],

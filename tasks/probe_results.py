@@ -74,7 +74,7 @@ def json_bytes(value: Mapping[str, Any]) -> bytes:
 
 
 def write_results(
-    target: Root, files: Mapping[str, bytes], *, rows: int, seconds: float, detail: dict[str, Any]
+    target: Root, files: Mapping[str, bytes], *, rows: int, seconds: float, peak_bytes: int, detail: dict[str, Any]
 ) -> dict[str, Any]:
     """Write all files, then the record that makes them count.
 
@@ -83,6 +83,7 @@ def write_results(
         files: Exactly ``FILES``.
         rows: Samples that they cover.
         seconds: What computing them took; only the record holds it.
+        peak_bytes: Largest memory of the process that computed them, likewise.
         detail: Headline figures for the receipt.
 
     Returns:
@@ -97,6 +98,7 @@ def write_results(
         "files": digests,
         "rows": rows,
         "seconds": seconds,
+        "peak_bytes": peak_bytes,
         "detail": detail,
     }
     target.write_json(DONE, record)

@@ -15,9 +15,9 @@ class Receipt(BaseModel):
         key: Readable name of the unit.
         uri: Where the result lies.
         digest: Digest of the stored result; equal inputs give equal digests on every engine.
-        seconds: Wall time of the computation; for a cached unit that of the run that computed it.
-        peak_bytes: Largest resident memory of the process so far (0 if cached).
-        cached: The result was there already and nothing was computed.
+        seconds: Wall time of the computation.
+        peak_bytes: Largest resident memory, in bytes, of the process that computed the result.
+        cached: The result was there already and nothing was computed; time and memory are those of the run that computed it.
         rows: Samples that the unit covers.
         detail: Small JSON of the task's own: counts and figures.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from flows.commands.study_arguments import add_store
@@ -37,18 +38,21 @@ def run_verify(arguments: argparse.Namespace) -> int:
 
 
 def run_repair(arguments: argparse.Namespace) -> int:
-    """Remove all damage."""
+    """Remove all damage, unless another driver is at work on it."""
     from vitgeom.store.integrity import repair
 
-    removed = _each(arguments.store, repair, found="removed")
+    removed = _each(arguments.store, repair, found="removed", alone=True)
     if removed:
         print("The same benchmark again computes only what was removed.")
     return 0
 
 
-def _each(store: str | None, action: Callable[[FeatureStore], list], *, found: str) -> int:
+def _each(
+    store: str | None, action: Callable[[FeatureStore], list], *, found: str, alone: bool = False
+) -> int:
     from flows.study import store_uri
     from vitgeom.store.features import open_features
+    from vitgeom.store.lease import lease
     from vitgeom.store.uri import Root
 
     root = Root(store_uri(store))
@@ -56,7 +60,8 @@ def _each(store: str | None, action: Callable[[FeatureStore], list], *, found: s
     total = 0
     for address in addresses:
         features = open_features(root, address)
-        damages = action(features)
+        with lease(root, address) if alone else nullcontext():
+            damages = action(features)
         missing = len(features.missing())
         state = f"{len(damages)} places {found}" if damages else "good"
         print(f"{address}: {state}{f', {missing} ranges not computed yet' if missing else ''}")

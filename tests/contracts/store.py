@@ -59,20 +59,22 @@ class StoreContract:
         assert open_features(root, store.address_path).missing() == everything
         assert store.missing("train") == [("train", 0, 4), ("train", 4, 8)]
 
-    def test_the_marker_tells_rows_digest_time_and_notes(self, root: Root) -> None:
+    def test_the_marker_tells_rows_digest_cost_and_notes(self, root: Root) -> None:
         store = make_store(root)
         assert store.marker("val", 0) is None
         digest = store.write_range(
-            "val", 0, 3, range_arrays(store.layout, "val", 0, 3), seconds=2.5, notes={"recomputed": 1}
+            "val",
+            0,
+            3,
+            range_arrays(store.layout, "val", 0, 3),
+            seconds=2.5,
+            notes={"recomputed": 1},
+            peak_bytes=10**9,
         )
         marker = store.marker("val", 0)
         assert marker is not None
-        assert (marker["rows"], marker["digest"], marker["seconds"], marker["notes"]) == (
-            3,
-            digest,
-            2.5,
-            {"recomputed": 1},
-        )
+        assert (marker["rows"], marker["digest"], marker["notes"]) == (3, digest, {"recomputed": 1})
+        assert (marker["seconds"], marker["peak_bytes"]) == (2.5, 10**9)
 
     def test_an_incomplete_split_is_not_read_and_its_rows_are_named(self, root: Root) -> None:
         store = make_store(root)

@@ -10,6 +10,7 @@ import pytest
 
 from flows import cli
 from flows.full_benchmark import full_benchmark
+from vitgeom.store.lease import lease
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"
@@ -54,6 +55,21 @@ def test_damage_is_found_named_repaired_and_only_it_is_computed_again(
     assert [cell["cached"] for step in ("extract", "probe") for cell in told[step].values()] == [False, True]
     assert sorted((copy / "results" / "small").rglob("features/*/*.json"))[0].read_bytes() == before
     assert cli.main(["verify"]) == 0
+
+
+def test_a_repair_does_not_come_between_a_driver_and_its_work(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flip_one_bit(copy)
+    store = copy / ".vitgeom" / "store"
+    [address] = [path.relative_to(store).as_posix() for path in store.glob("features/*/*/*")]
+
+    with lease(store, address):
+        assert cli.main(["repair"]) == 1
+
+    assert "is in use by" in capsys.readouterr().err
+    assert cli.main(["verify"]) == 1, "the damage is still there"
+    assert cli.main(["repair"]) == 0
 
 
 def test_an_empty_store_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

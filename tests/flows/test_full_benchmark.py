@@ -36,6 +36,12 @@ def test_the_results_folder_holds_manifest_probes_findings_and_page(finished: Pa
     assert {"report.html", "metrics.csv", "summary.json"} <= names
 
 
+def test_the_page_says_what_each_stage_took(finished: Path) -> None:
+    page = (finished / "results" / "small" / "report.html").read_text()
+    for column in ("time", "stored", "peak memory"):
+        assert f">{column}</th>" in page
+
+
 def test_no_result_file_names_the_folder_or_the_moment_of_the_run(finished: Path) -> None:
     for name, data in contents(finished / "results" / "small").items():
         assert str(finished).encode() not in data, name

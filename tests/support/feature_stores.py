@@ -95,11 +95,14 @@ def keys(root: Root) -> list[str]:
     return sorted(key.lstrip("/").removeprefix(f"{base}/") for key in file_system(scheme).find(base))
 
 
+MEASURED = ("seconds", "peak_bytes", "checksum")
+
+
 def _timeless(key: str, data: bytes) -> bytes:
     if "/done/" not in f"/{key}":
         return data
     marker = json.loads(data)
-    return json.dumps({name: marker[name] for name in marker if name not in ("seconds", "checksum")}).encode()
+    return json.dumps({name: marker[name] for name in marker if name not in MEASURED}).encode()
 
 
 def _row(layout: FeatureLayout, split: str, row: int) -> dict[str, Any]:

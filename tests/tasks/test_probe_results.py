@@ -56,16 +56,16 @@ def files() -> dict[str, bytes]:
 def test_results_count_once_their_record_is_there(tmp_path: Path) -> None:
     target = Root(tmp_path)
     assert finished_results(target) is None
-    record = write_results(target, files(), rows=9, seconds=1.5, detail={"errors": 3})
+    record = write_results(target, files(), rows=9, seconds=1.5, peak_bytes=7, detail={"errors": 3})
     assert finished_results(target) == record
     assert (record["rows"], record["seconds"], record["detail"]) == (9, 1.5, {"errors": 3})
 
 
 def test_the_digest_is_that_of_the_files_alone(tmp_path: Path) -> None:
-    first = write_results(Root(tmp_path / "a"), files(), rows=9, seconds=1.5, detail={})
-    second = write_results(Root(tmp_path / "b"), files(), rows=9, seconds=99.0, detail={})
+    first = write_results(Root(tmp_path / "a"), files(), rows=9, seconds=1.5, peak_bytes=7, detail={})
+    second = write_results(Root(tmp_path / "b"), files(), rows=9, seconds=99.0, peak_bytes=8, detail={})
     changed = write_results(
-        Root(tmp_path / "c"), {**files(), FILES[0]: b"else"}, rows=9, seconds=1.5, detail={}
+        Root(tmp_path / "c"), {**files(), FILES[0]: b"else"}, rows=9, seconds=1.5, peak_bytes=7, detail={}
     )
     assert first["digest"] == second["digest"] != changed["digest"]
 
@@ -73,7 +73,7 @@ def test_the_digest_is_that_of_the_files_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [*FILES, DONE])
 @pytest.mark.parametrize("damage", ["changed", "gone"])
 def test_damaged_results_do_not_count(tmp_path: Path, name: str, damage: str) -> None:
-    write_results(Root(tmp_path), files(), rows=9, seconds=1.5, detail={})
+    write_results(Root(tmp_path), files(), rows=9, seconds=1.5, peak_bytes=7, detail={})
     if damage == "gone":
         (tmp_path / name).unlink()
     else:
@@ -83,7 +83,7 @@ def test_damaged_results_do_not_count(tmp_path: Path, name: str, damage: str) ->
 
 def test_a_missing_file_is_a_slip_of_our_own(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="results are"):
-        write_results(Root(tmp_path), {"probes.json": b""}, rows=9, seconds=1.5, detail={})
+        write_results(Root(tmp_path), {"probes.json": b""}, rows=9, seconds=1.5, peak_bytes=7, detail={})
     assert list(tmp_path.iterdir()) == []
 
 

@@ -31,8 +31,9 @@ class Marker:
         start: First row.
         stop: Row after the last.
         chunks: Per array the digests of its chunks, one per layer.
-        seconds: Time spent; the only thing that may differ between two runs.
+        seconds: Time spent. Time and memory are the only things that may differ between two runs.
         notes: Small JSON values of the writer.
+        peak_bytes: Largest memory of the process so far; 0 where nobody measured it.
     """
 
     split: str
@@ -41,10 +42,11 @@ class Marker:
     chunks: Mapping[str, Sequence[str]]
     seconds: float
     notes: Mapping[str, Any]
+    peak_bytes: int = 0
 
     @property
     def digest(self) -> str:
-        """Digest of the range's content: rows and values, not time."""
+        """Digest of the range's content: rows and values, not time or memory."""
         chunks = {name: list(digests) for name, digests in self.chunks.items()}
         return fingerprint({"split": self.split, "start": self.start, "stop": self.stop, "chunks": chunks})
 
@@ -59,6 +61,7 @@ class Marker:
             "chunks": {name: list(digests) for name, digests in self.chunks.items()},
             "seconds": float(self.seconds),
             "notes": dict(self.notes),
+            "peak_bytes": int(self.peak_bytes),
         }
         return {**value, "checksum": fingerprint(value)}
 
@@ -77,7 +80,10 @@ class Marker:
             rest = {key: item for key, item in value.items() if key != "checksum"}
             whole = value["checksum"] == fingerprint(rest)
             marker = cls(
-                **{key: rest[key] for key in ("split", "start", "stop", "chunks", "seconds", "notes")}
+                **{
+                    key: rest[key]
+                    for key in ("split", "start", "stop", "chunks", "seconds", "notes", "peak_bytes")
+                }
             )
             whole = whole and marker.digest == rest["digest"]
         except (AttributeError, KeyError, TypeError, ValueError) as error:

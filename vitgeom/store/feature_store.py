@@ -97,6 +97,7 @@ class FeatureStore:
         *,
         seconds: float,
         notes: Mapping[str, Any] | None = None,
+        peak_bytes: int = 0,
     ) -> str:
         """Write one range: all data first, then the done-marker. Writing the same values again changes nothing.
 
@@ -109,6 +110,7 @@ class FeatureStore:
             arrays: Every array of the layout, rows first; sample ids as texts or encoded bytes.
             seconds: What computing them took, for the marker.
             notes: Small JSON values for the marker.
+            peak_bytes: Largest memory of the process that computed them, for the marker; 0 if unknown.
 
         Returns:
             Digest of the range's content.
@@ -130,6 +132,7 @@ class FeatureStore:
             },
             seconds=checked_seconds(seconds),
             notes=dict(notes or {}),
+            peak_bytes=peak_bytes,
         )
         record = marker.to_json()
         committed = self._committed(split, start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -88,6 +89,15 @@ class FeatureLayout:
     def specs(self) -> tuple[ArraySpec, ...]:
         """The arrays of every split."""
         return specs_for(self.tokens)
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of all values of a complete store; on disk the last chunk of a split is padded and each has a checksum."""
+        return sum(
+            math.prod(self.shape(spec, rows)) * spec.numpy_dtype(self.storage_dtype).itemsize
+            for _, rows in self.splits
+            for spec in self.specs
+        )
 
     def rows(self, split: str) -> int:
         """Return the number of rows of a split.

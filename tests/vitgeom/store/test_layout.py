@@ -51,6 +51,12 @@ def test_a_chunk_holds_one_layer_of_one_range() -> None:
     assert layout.chunk_key(FEATURES["label"], 4, None) == "label/c/1"
 
 
+def test_the_bytes_are_those_of_the_values() -> None:
+    layout = FeatureLayout.checked(**{**GOOD, "tokens": ("cls",)})
+    per_row = 3 * 5 * 2 + 5 * 2 + 8 + 8 + 7  # every layer and the final norm in float16, label, group, name
+    assert layout.num_bytes == 13 * per_row
+
+
 def test_splits_and_tokens_have_one_order_and_the_layout_survives_json() -> None:
     layout = FeatureLayout.checked(**GOOD)
     assert layout.splits == (("train", 10), ("val", 3))
