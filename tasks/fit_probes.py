@@ -69,9 +69,7 @@ def run(request: ProbeRequest) -> Receipt:
     with torch_threads(request.threads):
         files, detail = _compute(store, request)
     rows, seconds = sum(store.splits.values()), time.perf_counter() - began
-    record = write_results(
-        target, files, rows=rows, seconds=seconds, peak_bytes=peak_bytes(), detail=detail
-    )
+    record = write_results(target, files, rows=rows, seconds=seconds, peak_bytes=peak_bytes(), detail=detail)
     return _receipt(request, target, record, cached=False)
 
 

@@ -74,7 +74,13 @@ def json_bytes(value: Mapping[str, Any]) -> bytes:
 
 
 def write_results(
-    target: Root, files: Mapping[str, bytes], *, rows: int, seconds: float, peak_bytes: int, detail: dict[str, Any]
+    target: Root,
+    files: Mapping[str, bytes],
+    *,
+    rows: int,
+    seconds: float,
+    peak_bytes: int,
+    detail: dict[str, Any],
 ) -> dict[str, Any]:
     """Write all files, then the record that makes them count.
 

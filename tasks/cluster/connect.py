@@ -8,7 +8,6 @@ written into the home folder and other users of the machine cannot use it.
 from __future__ import annotations
 
 import logging
-import shutil
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
@@ -17,12 +16,12 @@ from typing import Any, cast
 from tasks import environment
 from tasks.cluster.address import check_address, reach
 from tasks.cluster.capacity import Node
+from tasks.cluster.folder import RayFolder
 from tasks.cluster.surroundings import (
     WORKER_THREADS,
     exported,
     prepare_environment,
     reread_environment,
-    short_folder,
 )
 from tasks.receipt import Receipt
 from tasks.request import Request
@@ -78,9 +77,9 @@ class Connection:
                 "this process is already connected to a Ray cluster, which may be somebody else's. Call ray.shutdown() first, or "
                 "run in a process of its own."
             )
-        self._folder = short_folder() if self._is_local else None
+        self._folder = RayFolder() if self._is_local else None
         try:
-            context = self._start(num_cpus) if self._is_local else self._join(address)
+            context = self._start(num_cpus, self._folder) if self._folder else self._join(address)
         except Exception as error:
             # Ray raises bare Exceptions here.
             self.close()
@@ -88,7 +87,7 @@ class Connection:
         self.logs = str(Path(context.address_info["session_dir"]) / "logs")
         self._remote = ray.remote(run_unit)
 
-    def _start(self, num_cpus: int | None) -> Any:
+    def _start(self, num_cpus: int | None, folder: RayFolder) -> Any:
         import ray
 
         # Workers of a private Ray inherit this environment; a runtime_env would throw away the workers that Ray starts in advance.
@@ -99,7 +98,7 @@ class Connection:
                 include_dashboard=False,
                 object_store_memory=OBJECT_STORE_BYTES,
                 # Ray opens its folder to all users; the one around it stays ours.
-                _temp_dir=f"{self._folder}/r",
+                _temp_dir=f"{folder.path}/r",
                 **QUIET,
             )
 
@@ -172,5 +171,6 @@ class Connection:
         import ray
 
         ray.shutdown(wait_for_processes=True)
-        if self._folder is not None and not self.keep_logs:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._folder is not None:
+            self._folder.keep() if self.keep_logs else self._folder.remove()
+            self._folder = None

@@ -1,10 +1,9 @@
-"""What a Ray connection finds around it: environment variables, a token, a folder with a short path."""
+"""What a Ray connection finds around it: environment variables and a token."""
 
 from __future__ import annotations
 
 import os
 import secrets
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,9 +13,6 @@ from tasks import environment
 
 WORKER_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 """More than one computing process and spinning threads do not go together; a unit raises its own number from its request."""
-
-LONGEST_TEMP = 40
-"""Socket paths below Ray's folder must stay under 108 characters."""
 
 
 def prepare_environment(*, private: bool) -> None:
@@ -65,9 +61,3 @@ def exported(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-def short_folder() -> str:
-    """Make a folder with a short path that only we may enter."""
-    base = tempfile.gettempdir()
-    return tempfile.mkdtemp(prefix="vg-ray-", dir=base if len(base) <= LONGEST_TEMP else "/tmp")

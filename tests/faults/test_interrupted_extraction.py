@@ -122,8 +122,8 @@ def test_a_killed_driver_takes_its_workers_along_and_loses_nothing(
     workers = driver.wait_for_workers()
     driver.kill()
     wait_until(lambda: not any(is_running(worker) for worker in workers), seconds=30.0)
-    # A worker that was only starting looks for its node for a minute before it ends; it has nothing to compute.
-    driver.assert_all_gone(seconds=30.0, but="default_worker.py")
+    # Ray's own agents look for their node for most of a minute before they end; they compute nothing.
+    driver.assert_all_gone(seconds=150.0)
     assert_resumes(tmp_path / "store", undisturbed)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from tasks.cluster import connect
 from tasks.cluster.engine import RayEngine
+from tasks.cluster.folder import RayFolder
 from tasks.failure import RetryPolicy
 from tests.support.checkout import importable_tests
 from tests.support.flaky_extraction import flaky_catalogue
@@ -23,7 +25,7 @@ def own_ray_folder() -> Iterator[None]:
         tempfile.TemporaryDirectory(prefix="vt-", dir="/tmp") as folder,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(connect, "short_folder", lambda: tempfile.mkdtemp(dir=folder))
+        patch.setattr(connect, "RayFolder", lambda: RayFolder(Path(folder)))
         yield
 
 

@@ -27,9 +27,7 @@ def test_time_images_bytes_and_memory_are_those_of_the_extraction(tmp_path: Path
     assert cost.peak_bytes is not None
     assert 50e6 < cost.peak_bytes <= peak_bytes() + 2**20
     features = open_features(tmp_path, address)
-    values = [
-        features.read(split, spec.name) for split in features.splits for spec in features.layout.specs
-    ]
+    values = [features.read(split, spec.name) for split in features.splits for spec in features.layout.specs]
     assert cost.num_bytes == sum(array.nbytes for array in values)
     assert extraction_cost(str(tmp_path), address) == cost
 

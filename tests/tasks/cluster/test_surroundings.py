@@ -1,4 +1,4 @@
-"""What the environment and the disk hold after a Ray connection was prepared."""
+"""What the environment holds after a Ray connection was prepared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.cluster.surroundings import LONGEST_TEMP, exported, prepare_environment, short_folder
+from tasks.cluster.surroundings import exported, prepare_environment
 
 
 @pytest.fixture
@@ -42,18 +42,6 @@ def test_what_the_user_chose_is_kept(clean_environment: pytest.MonkeyPatch) -> N
     prepare_environment(private=True)
     assert os.environ["RAY_AUTH_MODE"] == "disabled"
     assert "RAY_AUTH_TOKEN" not in os.environ
-
-
-def test_the_folder_is_short_and_ours_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    long = tmp_path / ("x" * LONGEST_TEMP)
-    long.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(long))
-    folder = Path(short_folder())
-    try:
-        assert len(str(folder)) <= LONGEST_TEMP
-        assert folder.stat().st_mode & 0o777 == 0o700
-    finally:
-        folder.rmdir()
 
 
 def test_exported_variables_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:

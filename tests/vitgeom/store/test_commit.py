@@ -39,7 +39,8 @@ def test_a_marker_survives_json() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["split", "start", "stop", "rows", "digest", "chunks", "seconds", "notes", "peak_bytes", "checksum"]
+    "key",
+    ["split", "start", "stop", "rows", "digest", "chunks", "seconds", "notes", "peak_bytes", "checksum"],
 )
 def test_a_change_of_any_field_is_damage(key: str) -> None:
     value = MARKER.to_json()
