@@ -12,11 +12,13 @@ import numpy as np
 from PIL import Image
 
 from vitgeom.data.dataset import SPLITS, ImageDataset, Split
+from vitgeom.data.packaged_file import packaged_file
 from vitgeom.data.splits import stratified_split
 from vitgeom.data.whole_numbers import require_whole
 from vitgeom.seeding import derive_seed
 
 VERSION = 2
+_FILE = ("datasets", "data", "digits.csv.gz")
 _SPLIT_SEED = derive_seed(0, "digits")
 
 FRACTIONS = {"train": 1 / 9, "val": 2 / 9, "test": 6 / 9}
@@ -54,10 +56,9 @@ def open_digits(*, size: int = 64) -> ImageDataset:
 @lru_cache(maxsize=1)
 def _measured() -> tuple[np.ndarray, np.ndarray]:
     """Return grey levels uint8 [n, 8, 8] (0..16 in the source, scaled to 0..255) and labels int64 [n]."""
-    from sklearn.datasets import load_digits  # takes a second to import, and only this dataset needs it
-
-    bunch = load_digits()
-    return np.rint(bunch.images * (255 / 16)).astype(np.uint8), bunch.target.astype(np.int64)
+    rows = np.loadtxt(packaged_file("sklearn", *_FILE), delimiter=",", dtype=np.int64)
+    pixels, labels = rows[:, :-1].reshape(-1, 8, 8), rows[:, -1]
+    return np.rint(pixels * (255 / 16)).astype(np.uint8), labels
 
 
 def _split(pixels: np.ndarray, labels: np.ndarray, rows: np.ndarray, size: int) -> Split:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from PIL import Image
 
-from vitgeom.errors import InvalidInput
+from vitgeom.data.packaged_file import packaged_file
 
 _FOLDERS = {"skimage": ("data",), "sklearn": ("datasets", "images")}
 
@@ -38,16 +37,7 @@ class Photograph:
         Raises:
             InvalidInput: The package is not installed, or its file is not there.
         """
-        spec = find_spec(self.package)
-        places = list(spec.submodule_search_locations or ()) if spec else []
-        for place in places:
-            path = Path(place).joinpath(*_FOLDERS[self.package], self.file)
-            if path.is_file():
-                return path
-        raise InvalidInput(
-            f"photograph {self.file!r} was not found in package {self.package!r} ({places or 'not installed'}). "
-            "Install scikit-image >= 0.25 and scikit-learn >= 1.5 from their wheels."
-        )
+        return packaged_file(self.package, *_FOLDERS[self.package], self.file)
 
 
 PHOTOGRAPHS: tuple[Photograph, ...] = (

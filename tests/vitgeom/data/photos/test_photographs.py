@@ -55,7 +55,7 @@ def test_names_are_sorted_and_unique():
     [
         (
             Photograph("x", "skimage", "no_such.png"),
-            "photograph 'no_such.png' was not found in package 'skimage'",
+            "'data/no_such.png' was not found in package 'skimage'",
         ),
         (Photograph("x", "sklearn", "no_such.png"), "Install scikit-image >= 0.25 and scikit-learn >= 1.5"),
     ],
