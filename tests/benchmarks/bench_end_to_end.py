@@ -48,6 +48,7 @@ def timed(command: list[str], *, cwd: Path, **environment: str) -> tuple[float, 
         check=False,
     )
     seconds = time.perf_counter() - start
+    print(f"{seconds:.1f} s: {' '.join(command)}", file=sys.stderr, flush=True)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout[-4000:]}")
     return seconds, done.stdout
@@ -94,6 +95,7 @@ def overhead(cwd: Path, scratch: Path) -> list[Row]:
     seconds = {}
     for label in ("serial", "Ray", "Ray + MLflow", "Ray + MLflow + Prefect (temporary server)"):
         place = scratch / f"overhead-{len(seconds)}"
+        (place / "prefect").mkdir(parents=True)
         store, out = str(place / "store"), str(place / "out")
         bare = BARE.format(store=store, out=out, engine=label.lower())
         orchestrator = "prefect" if "Prefect" in label else "plain"
@@ -108,7 +110,8 @@ def overhead(cwd: Path, scratch: Path) -> list[Row]:
     return [
         Row(
             f"digits under two backbones, empty store: {label}", "reported", f"{base:.0f} s (serial, one thread, no tracker)",
-            f"{value:.0f} s", value / base, True, 1, "start-up of every part included",
+            f"{value:.0f} s", value / base, True, 1,
+            "start-up of every part included" + (", Ray twice: once for each step" if label == "Ray" else ""),
         )
         for label, value in seconds.items()
     ]  # fmt: skip
