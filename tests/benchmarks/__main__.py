@@ -1,6 +1,7 @@
 """Run every benchmark in a process of its own and write the table into README.md.
 
-``python -m tests.benchmarks [name ...]`` runs all ``bench_*.py`` or the named ones; the table is rewritten only when all ran.
+``python -m tests.benchmarks [name ...]`` runs all ``bench_*.py`` or the named ones. The rows of the others are kept from their last run on this
+machine (``results.json``); the table is written once every benchmark has run.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from tests.benchmarks.rows import Row, table
 
 FOLDER = Path(__file__).parent
+RESULTS = FOLDER / "results.json"
 README = FOLDER.parents[1] / "README.md"
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
 
@@ -58,16 +60,19 @@ def rewrite(rows: list[Row]) -> None:
 
 
 def main(chosen: list[str]) -> None:
-    """Run the chosen benchmarks, print their table and, when all ran, put it into README.md."""
-    rows: list[Row] = []
+    """Run the chosen benchmarks, print their tables and put the whole one into README.md."""
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for name in chosen or names():
         print(f"measuring {name} ...", flush=True)
-        rows += run(name)
+        rows = run(name)
+        known[name] = [asdict(row) for row in rows]
+        RESULTS.write_text(json.dumps(known, indent=1) + "\n")
         print(table(rows), flush=True)
-    results = FOLDER / "results.json"
-    results.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
-    if not chosen:
-        rewrite(rows)
+    missing = [name for name in names() if name not in known]
+    if missing:
+        print(f"README.md is left as it is: {', '.join(missing)} did not run here yet.")
+    else:
+        rewrite([Row(**row) for name in names() for row in known[name]])
 
 
 if __name__ == "__main__":

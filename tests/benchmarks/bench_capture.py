@@ -22,7 +22,7 @@ from vitgeom.backbones import Backbone, load_backbone
 
 TIME_BAR, MEMORY_BAR = 1.03, 1.10
 FILE = "dinov2_vits14_518.fp16.safetensors"
-CASES = {"nano_selfsup": (64, 64, 101), "dinov2_vits14": (8, 224, 9)}  # batch, pixels of a side, rounds
+CASES = {"nano_selfsup": (64, 64, 101), "dinov2_vits14": (8, 224, 31)}  # batch, pixels of a side, rounds
 MEMORY_RUNS = 3
 
 

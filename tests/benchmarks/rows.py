@@ -37,7 +37,17 @@ HEADER = "| measured | bar | peer | vitgeom | ratio | met | runs | note |\n|---|
 def table(rows: Iterable[Row]) -> str:
     """Return the rows as a Markdown table."""
     lines = [
-        f"| {r.name} | {r.bar} | {r.peer} | {r.ours} | {r.ratio:.3g} | {'yes' if r.passed else '**no**'} | {r.runs} | {r.note} |"
+        f"| {r.name} | {r.bar} | {r.peer} | {r.ours} | {_ratio(r)} | {_met(r)} | {r.runs} | {r.note} |"
         for r in rows
     ]
     return "\n".join([HEADER, *lines])
+
+
+def _ratio(row: Row) -> str:
+    return f"{row.ratio:.3g}" if row.peer else ""
+
+
+def _met(row: Row) -> str:
+    if row.bar == "reported":
+        return ""
+    return "yes" if row.passed else "**no**"
