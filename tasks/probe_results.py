@@ -13,7 +13,7 @@ from vitgeom.probes import L2_GRID, LayerProbes
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
 
-RESULT_VERSION = 1
+RESULT_VERSION = 2
 """Part of every address: raise it when the meaning or the layout of the files changes."""
 
 FILES = ("predictions.safetensors", "probes.json", "probes.safetensors", "recoverability.json")

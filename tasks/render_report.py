@@ -34,6 +34,8 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -41,6 +43,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from tasks.footprint import peak_bytes
 from tasks.receipt import Receipt
 from tasks.request import Request
+from vitgeom import report
+from vitgeom.errors import StoreError
 from vitgeom.report.combination import Combination, Failure
 from vitgeom.report.gallery import paint_gallery
 from vitgeom.report.material import Cost, DatasetFacts, Material
@@ -51,6 +55,8 @@ from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
 
 REPORT, METRICS, SUMMARY, FIGURES = "report.html", "metrics.csv", "summary.json", "figures"
+STAMP = ".report.json"
+"""What the files beside it were made from; a report whose inputs did not change is not drawn again."""
 
 
 class _Small(BaseModel):
@@ -125,7 +131,7 @@ class RenderRequest(Request):
 
 
 def run(request: RenderRequest) -> Receipt:
-    """Read the results, write page, figures, table and summary; the same results give the same bytes.
+    """Read the results, write page, figures, table and summary; the same results give the same bytes and are drawn once.
 
     Figures that an earlier, larger report left behind are removed.
 
@@ -136,6 +142,17 @@ def run(request: RenderRequest) -> Receipt:
         InvalidInput: A result file lacks something, or files do not belong together; the file is named.
         StoreError: A result file cannot be read, or the place cannot be written.
     """
+    out = Root(request.out)
+    stamp = _stamp(request)
+    finished = _finished(out, stamp)
+    if finished is not None:
+        return finished
+    receipt = _render(request, out)
+    out.write_json(STAMP, {"stamp": stamp, "receipt": receipt.model_dump(mode="json")})
+    return receipt
+
+
+def _render(request: RenderRequest, out: Root) -> Receipt:
     started = time.perf_counter()
     material = _material(request)
     gallery = paint_gallery(material)
@@ -146,13 +163,13 @@ def run(request: RenderRequest) -> Receipt:
         **{f"{FIGURES}/{drawing.name}.svg": drawing.standalone() for drawing in gallery.drawings()},
     }
     written = {name: text.encode("utf-8") for name, text in files.items()}
-    out = Root(request.out)
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in written.items()}
     _publish(out, written)
     return Receipt(
         task=request.task,
         key=request.key,
         uri=f"{out.uri}/{REPORT}",
-        digest=fingerprint({name: hashlib.sha256(data).hexdigest() for name, data in written.items()}),
+        digest=fingerprint(digests),
         seconds=time.perf_counter() - started,
         peak_bytes=peak_bytes(),
         cached=False,
@@ -161,9 +178,38 @@ def run(request: RenderRequest) -> Receipt:
             "headline": headline(material),
             "finished": len(material.finished),
             "failed": len(material.failed),
-            "files": {name: len(data) for name, data in written.items()},
+            "files": digests,
         },
     )
+
+
+def _stamp(request: RenderRequest) -> str:
+    """Return a digest of everything that the page depends on: the request, what it points to, and the code that draws."""
+    folder = Path(report.__file__).parent
+    sources = [source for source in request.combinations if source.failed is None]
+    uris = [uri for source in sources for uri in (source.manifest, source.probes, source.recoverability)]
+    return fingerprint(
+        {
+            "request": request.digest,
+            "results": [fingerprint(_read(uri)) for uri in uris],
+            "code": [hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.glob("*.py"))],
+            "matplotlib": version("matplotlib"),
+        }
+    )
+
+
+def _finished(out: Root, stamp: str) -> Receipt | None:
+    """Return the receipt of the same report if every one of its files is there and whole."""
+    try:
+        record = out.read_json(STAMP)
+        receipt = Receipt.model_validate({**record["receipt"], "cached": True})
+        whole = record["stamp"] == stamp and all(
+            hashlib.sha256(out.get(name) or b"").hexdigest() == digest
+            for name, digest in receipt.detail["files"].items()
+        )
+    except (StoreError, KeyError, TypeError, ValueError):
+        return None
+    return receipt if whole else None
 
 
 def _publish(out: Root, files: Mapping[str, bytes]) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vitgeom.bootstrap import Interval
+from vitgeom.recoverability.corrections import Corrections
+from vitgeom.recoverability.diversity import Diversity
+from vitgeom.recoverability.geometric_disagreement import GeometricDisagreement
 from vitgeom.report.combination import Combination, Failure, Layer
 from vitgeom.report.material import Cost, DatasetFacts, Material
 
@@ -73,8 +76,33 @@ def combination(
         mcnemar_p=0.0123,
         gap=Interval(0.09, 0.06, 0.12),
         refits_unconverged=0,
+        corrections=corrections(last - 1) if measured and r_any else None,
+        geometry=geometry(last - 1) if measured else None,
+        diversity=diversity(last) if last > 1 else None,
         manifest_digest="ab" * 32,
     )
+
+
+def corrections(earlier: int) -> Corrections:
+    return Corrections(
+        share=(around(1 / earlier, half=0.05),) * earlier,
+        entropy=around(0.93, half=0.04) if earlier > 1 else None,
+    )
+
+
+def geometry(earlier: int) -> GeometricDisagreement:
+    return GeometricDisagreement(centred=around(0.6), raw=around(0.5), by_layer=(around(0.6),) * earlier)
+
+
+def diversity(layers: int) -> Diversity:
+    same = tuple(
+        tuple(1.0 if a == b else 0.9 - 0.8 * abs(a - b) / layers for b in range(layers)) for a in range(layers)
+    )
+    zero = ((0.0,) * layers,) * layers
+    return Diversity(
+        disagreement=around(0.2), q_statistic=around(0.8), double_fault=around(0.1),
+        agreement_by_pair=same, disagreement_by_pair=zero, q_by_pair=zero, double_fault_by_pair=zero,
+    )  # fmt: skip
 
 
 def no_errors() -> Combination:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from tasks import render_report
 from tasks.render_report import CombinationSource, DatasetNote, QuarantineNote, RenderRequest, StageCost, run
 from tests.support.html_checks import read_page
 from tests.support.result_files import planted_results
@@ -57,7 +58,7 @@ def test_page_figures_table_and_summary_are_written(
     provenance = {"git": {"commit": "abc123"}, "engine": "serial"}
     receipt = run(request(*sources, out=str(out), datasets=(note,), costs=(cost,), provenance=provenance))
     files = tree(out)
-    assert sorted(files) == sorted(receipt.detail["files"])
+    assert sorted(files) == sorted([*receipt.detail["files"], ".report.json"])
     assert {"report.html", "metrics.csv", "summary.json", "figures/overview.svg"} <= set(files)
     assert receipt.uri == f"{out}/report.html"
     assert (receipt.detail["finished"], receipt.detail["failed"], receipt.rows) == (2, 1, 240)
@@ -81,7 +82,45 @@ def test_again_gives_the_same_bytes_and_touches_nothing(
     times = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
     second = run(request(*sources, out=str(out)))
     assert first.digest == second.digest
+    assert (first.cached, second.cached) == (False, True)
     assert times == {path: path.stat().st_mtime_ns for path in out.rglob("*")}
+
+
+def test_an_unchanged_report_is_not_drawn_again(
+    tmp_path: Path, sources: tuple[CombinationSource, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = run(request(*sources, out=str(tmp_path / "results")))
+    monkeypatch.setattr(render_report, "paint_gallery", lambda material: pytest.fail("a figure was drawn"))
+    second = run(request(*sources, out=str(tmp_path / "results")))
+    assert second == first.model_copy(update={"cached": True})
+
+
+@pytest.mark.parametrize(
+    "change", ["page edited", "figure gone", "stamp torn", "result changed", "title changed"]
+)
+def test_a_report_that_is_not_whole_or_not_of_these_results_is_drawn_again(
+    tmp_path: Path, sources: tuple[CombinationSource, ...], change: str
+) -> None:
+    out = tmp_path / "results"
+    wanted = request(*sources, out=str(out))
+    run(wanted)
+    before = tree(out)
+    if change == "page edited":
+        (out / "report.html").write_text("mine")
+    elif change == "figure gone":
+        (out / "figures" / "overview.svg").unlink()
+    elif change == "stamp torn":
+        (out / ".report.json").write_text('{"stamp":')
+    elif change == "result changed":
+        stored(f"{tmp_path}/a", num_test=130)
+    else:
+        wanted = wanted.model_copy(update={"title": "Another question?"})
+    again = run(wanted)
+    assert not again.cached
+    assert (tree(out)["report.html"] == before["report.html"]) == (
+        change not in {"result changed", "title changed"}
+    )
+    assert (out / "figures" / "overview.svg").exists()
 
 
 def test_figures_of_an_earlier_report_are_removed(
@@ -93,6 +132,8 @@ def test_figures_of_an_earlier_report_are_removed(
     run(request(sources[0], out=str(out)))
     assert sorted(path.name for path in (out / "figures").iterdir()) == [
         "accuracy-1.svg",
+        "agreement-1.svg",
+        "corrections-1.svg",
         "overview.svg",
         "recoverability-1.svg",
     ]

@@ -1,4 +1,4 @@
-"""Recoverability of the last layer's errors (definitions: A3 and A8 of the methods).
+"""Recoverability of the last layer's errors (definitions: A3 to A6 and A8 of the methods).
 
 L = layers, n = test samples, K = classes, E = samples the last layer gets wrong.
 """
@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 from vitgeom.bootstrap import Interval, check_resampling, percentile_interval, resample_counts
 from vitgeom.errors import InvalidInput
 from vitgeom.recoverability.permutation_floor import permutation_floor
+from vitgeom.recoverability.relations import Relations
 from vitgeom.recoverability.report import PermutationFloor, RecoverabilityReport
 from vitgeom.recoverability.tally import Rates, Tally
 
@@ -33,7 +34,7 @@ def analyse(
     percentile bootstrap over test samples; E is drawn anew with each resample. With one layer there is no earlier one:
     R_any and its permutation floor are None.
 
-    Cost: one product of ``[num_bootstrap, n]`` with ``[n, 2 L + 1]``, and num_permutations * (L - 1) shuffles of E.
+    Cost: one product of ``[num_bootstrap, n]`` with about ``[n, 7 L + L^2 / 2]``, and num_permutations * (L - 1) shuffles of E.
 
     Args:
         logits: Of every layer's probe on the test split, last layer last.
@@ -52,11 +53,17 @@ def analyse(
     labels = labels.cpu()
     predictions = logits.argmax(dim=2).cpu()
     correct = predictions == labels
-    tally = Tally(correct, labels)
-    here = tally.rates(torch.ones(1, len(labels), dtype=torch.float64))
-    chunks = resample_counts(len(labels), num_resamples=num_bootstrap, generator=generator)
-    there = _join([tally.rates(counts) for counts in chunks])
     wrong = ~correct[-1]
+    tally = Tally(correct, labels)
+    relations = Relations(logits, labels, predictions=predictions, correct=correct)
+    once = torch.ones(1, len(labels), dtype=torch.float64)
+    here, related = tally.rates(once), relations.rates(once)
+    resampled = [
+        (tally.rates(counts), relations.rates(counts))
+        for counts in resample_counts(len(labels), num_resamples=num_bootstrap, generator=generator)
+    ]
+    there = _join([rates for rates, _ in resampled])
+    found = relations.summary(related, [rates for _, rates in resampled], level=LEVEL)
     floor: PermutationFloor | None = None
     if len(logits) > 1 and bool(wrong.any()):
         floor = permutation_floor(
@@ -82,6 +89,10 @@ def analyse(
         best_layer=best_layer,
         gap=None if best_layer is None else _gap(here, there, layer=best_layer),
         gap_last=_gap(here, there, layer=num_layers - 1),
+        accuracy_top5=found.accuracy_top5,
+        corrections=found.corrections,
+        geometry=found.geometry,
+        diversity=found.diversity,
         num_bootstrap=num_bootstrap,
     )
 

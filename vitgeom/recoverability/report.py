@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from vitgeom.bootstrap import Interval
 from vitgeom.errors import InvalidInput
+from vitgeom.recoverability.corrections import Corrections, Credit
+from vitgeom.recoverability.diversity import Diversity
+from vitgeom.recoverability.geometric_disagreement import GeometricDisagreement
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,10 @@ class RecoverabilityReport:
         best_layer: 0-based, as chosen on validation; None if it was not given.
         gap: Oracle minus accuracy of the best layer; None without best_layer.
         gap_last: Oracle minus accuracy of the last layer.
+        accuracy_top5: Share of samples whose class is among the five largest logits, each layer; None unless K > 5.
+        corrections: How corrections are spread over the earlier layers, by rule of credit; None without any correction.
+        geometry: How far the logits of earlier layers point away from the last layer's over E; None when E is empty or L = 1.
+        diversity: How differently the layers err over all samples; None when L = 1.
         num_bootstrap: Resamples behind each interval.
     """
 
@@ -66,6 +74,10 @@ class RecoverabilityReport:
     best_layer: int | None
     gap: Interval | None
     gap_last: Interval
+    accuracy_top5: tuple[Interval, ...] | None
+    corrections: Mapping[Credit, Corrections] | None
+    geometry: GeometricDisagreement | None
+    diversity: Diversity | None
     num_bootstrap: int
 
     @property
@@ -93,7 +105,10 @@ class RecoverabilityReport:
                 f"data must hold exactly the fields of RecoverabilityReport: missing {sorted(wanted - set(data))}, "
                 f"unknown {sorted(set(data) - wanted)}; was it written by another version?"
             )
-        floor = data["floor_permutation"]
+        floor, top5, corrections = (
+            data[name] for name in ("floor_permutation", "accuracy_top5", "corrections")
+        )
+        geometry, diversity = data["geometry"], data["diversity"]
         parts = {
             "accuracy": tuple(Interval.from_json(part) for part in data["accuracy"]),
             "accuracy_per_class": tuple(Interval.from_json(part) for part in data["accuracy_per_class"]),
@@ -103,6 +118,12 @@ class RecoverabilityReport:
             "gap": _interval(data["gap"]),
             "gap_last": Interval.from_json(data["gap_last"]),
             "floor_permutation": None if floor is None else PermutationFloor(**floor),
+            "accuracy_top5": None if top5 is None else tuple(Interval.from_json(part) for part in top5),
+            "corrections": None
+            if corrections is None
+            else {rule: Corrections.from_json(part) for rule, part in corrections.items()},
+            "geometry": None if geometry is None else GeometricDisagreement.from_json(geometry),
+            "diversity": None if diversity is None else Diversity.from_json(diversity),
         }
         return cls(**{**data, **parts})
 
@@ -114,7 +135,9 @@ def _interval(data: dict[str, Any] | None) -> Interval | None:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
-    if isinstance(value, Interval):
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, Interval | Corrections | GeometricDisagreement | Diversity):
         return value.to_json()
     if isinstance(value, PermutationFloor):
         return {field.name: getattr(value, field.name) for field in fields(value)}

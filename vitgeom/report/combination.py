@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from vitgeom.bootstrap import Interval
 from vitgeom.errors import InvalidInput
+from vitgeom.recoverability.corrections import Corrections
+from vitgeom.recoverability.diversity import Diversity
+from vitgeom.recoverability.geometric_disagreement import GeometricDisagreement
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,9 @@ class Combination:
         mcnemar_p: Exact two-sided p-value of "best and last layer are right equally often".
         gap: Oracle minus test accuracy of the best layer.
         refits_unconverged: Probes of the refit control that did not reach the tolerance.
+        corrections: Who corrects the last layer, credit divided evenly; None without any correction.
+        geometry: How far the logits of earlier layers point away from the last layer's over the errors; None where there is no R_any.
+        diversity: How differently the layers err over all test samples; None with one layer.
         manifest_digest: Digest of the layer features that all this was computed from.
     """
 
@@ -78,6 +84,9 @@ class Combination:
     mcnemar_p: float
     gap: Interval
     refits_unconverged: int
+    corrections: Corrections | None
+    geometry: GeometricDisagreement | None
+    diversity: Diversity | None
     manifest_digest: str
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from vitgeom.report.drawing import Drawing
 from vitgeom.report.figures import accuracy_by_layer, overview, recoverability_by_layer
 from vitgeom.report.material import Material
+from vitgeom.report.relation_figures import correction_shares, layer_agreement
 
 
 @dataclass(frozen=True)
@@ -17,11 +18,14 @@ class Gallery:
     overview: Drawing | None
     accuracy: Mapping[str, Drawing]
     recoverability: Mapping[str, Drawing]
+    corrections: Mapping[str, Drawing]
+    agreement: Mapping[str, Drawing]
 
     def drawings(self) -> tuple[Drawing, ...]:
         """Return every drawing once."""
         first = () if self.overview is None else (self.overview,)
-        return (*first, *self.accuracy.values(), *self.recoverability.values())
+        by_pair = (self.accuracy, self.recoverability, self.corrections, self.agreement)
+        return (*first, *(drawing for drawings in by_pair for drawing in drawings.values()))
 
 
 def paint_gallery(material: Material) -> Gallery:
@@ -43,5 +47,15 @@ def paint_gallery(material: Material) -> Gallery:
             pair.label: recoverability_by_layer(pair, name=f"recoverability-{number}")
             for number, pair in numbered
             if pair.r_any is not None
+        },
+        corrections={
+            pair.label: correction_shares(pair, name=f"corrections-{number}")
+            for number, pair in numbered
+            if pair.corrections is not None
+        },
+        agreement={
+            pair.label: layer_agreement(pair, name=f"agreement-{number}")
+            for number, pair in numbered
+            if pair.diversity is not None
         },
     )

@@ -13,6 +13,10 @@ TERMS = (
     ("permuted", "What R_any is when each earlier layer's predictions are shuffled inside the errors: same layers, same preferences, no knowledge of the image."),
     ("refits", "R_any of as many new probes of the last layer, each fitted to a bootstrap resample: many tries without any depth."),
     ("oracle", "Share of test images that at least one layer gets right: no method that picks a layer per image can do better."),
+    ("correction entropy", "How evenly the corrections of the errors are spread over the earlier layers: 1 = evenly, 0 = one layer makes them all."),
+    ("geometric disagreement", "Mean of 1 − cosine between an earlier layer's class scores and the last layer's over the errors, each without its mean over classes: 0 = same direction, 1 = unrelated, 2 = opposite."),
+    ("pairwise disagreement, double fault", "Shares of test images that exactly one, or neither, of two layers gets right, mean over all pairs."),
+    ("Q statistic", "Yule's Q of two layers' successes, mean over all pairs: 1 = right and wrong on the same images, 0 = independent."),
     ("beyond chance", "The lower end of the 95 % interval of R_any lies above guessing and above the upper ends of permuted and refits."),
     ("95 % interval", "Percentile bootstrap over test images; which of them are errors is drawn anew each time. For permuted: the spread over the shuffles."),
 )  # fmt: skip

@@ -153,6 +153,10 @@ def _pictures(material: Material, gallery: Gallery) -> Markup:
         if pair.label in gallery.recoverability:
             figures.append(_figure(gallery.recoverability[pair.label], _recoverability_caption(pair)))
         note = None if len(figures) == 2 else element("p", recoverability_sentence(pair), class_="muted")
+        if pair.label in gallery.corrections:
+            figures.append(_figure(gallery.corrections[pair.label], _corrections_caption(pair)))
+        if pair.label in gallery.agreement:
+            figures.append(_figure(gallery.agreement[pair.label], _agreement_caption(pair)))
         blocks.append(join([element("h3", pair.label), element("div", *figures, class_="figures"), note]))
     return _section(
         "pictures", *(blocks or [element("p", "Nothing to draw: no pair finished.", class_="muted")])
@@ -166,17 +170,38 @@ def _recoverability_caption(pair: Combination) -> str:
     )
 
 
+def _corrections_caption(pair: Combination) -> str:
+    return (
+        f"n = {pair.errors:,} test errors of the last layer, bars with 95 % intervals. Credit for an image is divided evenly among the "
+        "earlier layers that are right on it; the dotted line is an even spread."
+    )
+
+
+def _agreement_caption(pair: Combination) -> str:
+    return (
+        f"n = {pair.num_test:,} test images. Share of images on which two layers predict the same class, right or wrong. A light last row "
+        "means layers that could add something; the numbers are below."
+    )
+
+
 def _tables(material: Material) -> Markup:
     if not material.finished:
         return _section("tables", element("p", "No numbers: no pair finished.", class_="muted"))
-    details = (
+    details = [
         element("details", element("summary", f"Layer by layer: {pair.label}"), tables.layers(pair))
         for pair in material.finished
-    )
+    ] + [
+        element(
+            "details", element("summary", f"Layers that say the same: {pair.label}"), tables.agreement(pair)
+        )
+        for pair in material.finished
+        if pair.diversity is not None
+    ]
     return _section(
         "tables",
         tables.accuracies(material.finished),
         tables.recoverability(material.finished),
+        tables.relations(material.finished),
         element("p", convergence(material.finished)),
         *details,
     )

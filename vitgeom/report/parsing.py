@@ -77,6 +77,9 @@ def _combination(
         mcnemar_p=float(recoverability["best_minus_last"]["mcnemar"]["p"]),
         gap=report.gap if report.gap is not None else report.gap_last,
         refits_unconverged=int(control["unconverged"]) if control else 0,
+        corrections=None if report.corrections is None else report.corrections["shared"],
+        geometry=report.geometry,
+        diversity=report.diversity,
         manifest_digest=str(manifest["digest"]),
     )
 
@@ -123,6 +126,13 @@ def _check_together(
             )
 
 
+def _spans_of(part: object) -> list[Interval | None]:
+    """Return every interval of a record, also those in tuples."""
+    values = [] if part is None else list(vars(part).values())
+    nested = [item for value in values if isinstance(value, tuple) for item in value]
+    return [value for value in [*values, *nested] if isinstance(value, Interval)]
+
+
 def _check_finite(combination: Combination, *, where: str) -> None:
     """Refuse an interval that is not finite or runs backwards."""
     layers = combination.layers
@@ -135,6 +145,9 @@ def _check_finite(combination: Combination, *, where: str) -> None:
         "refit control": [combination.refit_control],
         "oracle": [combination.oracle],
         "gain and gap": [combination.gain, combination.gap],
+        "corrections": _spans_of(combination.corrections),
+        "geometric disagreement": _spans_of(combination.geometry),
+        "diversity": _spans_of(combination.diversity),
     }
     for what, intervals in spans.items():
         for span in intervals:

@@ -13,6 +13,7 @@ from vitgeom.report.verdict import answer, spelled
 
 NO_ERRORS = "no errors"
 UNKNOWN = "not recorded"
+UNDEFINED = "not defined"
 LEVELS = ("r_any", "refit_control", "floor_permutation", "floor_uniform")
 
 
@@ -66,6 +67,62 @@ def recoverability(pairs: Sequence[Combination]) -> Markup:
     ]
     return table(
         header, rows, caption="Recoverability: shares of the last layer's test errors with 95 % intervals."
+    )
+
+
+def relations(pairs: Sequence[Combination]) -> Markup:
+    """Return one row per pair: how corrections are spread, and how differently the layers err.
+
+    Args:
+        pairs: Finished pairs.
+    """
+    header = (
+        "dataset × backbone",
+        "correction entropy",
+        "geometric disagreement",
+        "pairwise disagreement",
+        "Q statistic",
+        "double fault",
+    )
+    rows = []
+    for pair in pairs:
+        entropy = None if pair.corrections is None else pair.corrections.entropy
+        angle = None if pair.geometry is None else pair.geometry.centred
+        pairwise = pair.diversity
+        rows.append(
+            (
+                pair.label,
+                _number(entropy),
+                _number(angle),
+                spelled(None if pairwise is None else pairwise.disagreement, missing=UNDEFINED),
+                _number(None if pairwise is None else pairwise.q_statistic),
+                spelled(None if pairwise is None else pairwise.double_fault, missing=UNDEFINED),
+            )
+        )
+    return table(
+        header,
+        rows,
+        caption="How the layers relate: the first two over the last layer's errors, the rest over all test images and pairs of layers; 95 % intervals.",
+    )
+
+
+def agreement(pair: Combination) -> Markup:
+    """Return, for each two layers, the share of test images on which they predict the same class.
+
+    Args:
+        pair: One finished pair with several layers.
+    """
+    assert pair.diversity is not None, "only pairs with several layers have this table"
+    matrix = pair.diversity.agreement_by_pair
+    header = ("layer", *(str(number) for number in range(1, len(matrix) + 1)))
+    rows = [
+        (str(number), *(f"{100 * (value or 0.0):.0f}" for value in row))
+        for number, row in enumerate(matrix, start=1)
+    ]
+    return table(
+        header,
+        rows,
+        caption=f"{pair.label}: n = {pair.num_test:,} test images; per cent of them on which two layers say the same.",
     )
 
 
@@ -134,6 +191,14 @@ def quarantine(entries: Sequence[tuple[str, str, str]]) -> Markup:
 
 def _difference(span: Interval) -> str:
     return f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")
+
+
+def _number(span: Interval | None) -> str:
+    return (
+        UNDEFINED
+        if span is None
+        else f"{span.value:.2f} ({span.low:.2f} to {span.high:.2f})".replace("-", "−")
+    )
 
 
 def _level(pair: Combination, span: Interval | None) -> str:

@@ -12,6 +12,9 @@ def test_each_pair_has_its_drawings_under_safe_names() -> None:
         "accuracy-1",
         "accuracy-2",
         "recoverability-1",
+        "corrections-1",
+        "agreement-1",
+        "agreement-2",
     ]
 
 
@@ -19,6 +22,8 @@ def test_without_errors_or_earlier_layers_there_is_no_overview() -> None:
     gallery = paint_gallery(material(no_errors(), one_layer()))
     assert gallery.overview is None
     assert not gallery.recoverability
+    assert not gallery.corrections
+    assert list(gallery.agreement) == ["photos × nano_supervised"], "one layer has nobody to agree with"
 
 
 def test_failed_pairs_alone_give_an_empty_gallery() -> None:
