@@ -96,7 +96,8 @@ def geometry(earlier: int) -> GeometricDisagreement:
 
 def diversity(layers: int) -> Diversity:
     same = tuple(
-        tuple(1.0 if a == b else 0.9 - 0.8 * abs(a - b) / layers for b in range(layers)) for a in range(layers)
+        tuple(1.0 if a == b else 0.9 - 0.8 * abs(a - b) / layers for b in range(layers))
+        for a in range(layers)
     )
     zero = ((0.0,) * layers,) * layers
     return Diversity(
