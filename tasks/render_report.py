@@ -55,6 +55,8 @@ from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
 
 REPORT, METRICS, SUMMARY, FIGURES = "report.html", "metrics.csv", "summary.json", "figures"
+RESULTS = ("manifest", "probes", "recoverability")
+PLACE = ("key", "uri")
 STAMP = ".report.json"
 """What the files beside it were made from; a report whose inputs did not change is not drawn again."""
 
@@ -144,11 +146,11 @@ def run(request: RenderRequest) -> Receipt:
     """
     out = Root(request.out)
     stamp = _stamp(request)
-    finished = _finished(out, stamp)
+    finished = _finished(out, request, stamp)
     if finished is not None:
         return finished
     receipt = _render(request, out)
-    out.write_json(STAMP, {"stamp": stamp, "receipt": receipt.model_dump(mode="json")})
+    out.write_json(STAMP, {"stamp": stamp, "receipt": receipt.model_dump(mode="json", exclude=set(PLACE))})
     return receipt
 
 
@@ -187,10 +189,12 @@ def _stamp(request: RenderRequest) -> str:
     """Return a digest of everything that the page depends on: the request, what it points to, and the code that draws."""
     folder = Path(report.__file__).parent
     sources = [source for source in request.combinations if source.failed is None]
-    uris = [uri for source in sources for uri in (source.manifest, source.probes, source.recoverability)]
+    uris = [getattr(source, name) for source in sources for name in RESULTS]
     return fingerprint(
         {
-            "request": request.digest,
+            "request": request.model_dump(
+                mode="json", exclude={"out": True, "combinations": {"__all__": set(RESULTS)}}
+            ),
             "results": [fingerprint(_read(uri)) for uri in uris],
             "code": [hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.glob("*.py"))],
             "matplotlib": version("matplotlib"),
@@ -198,11 +202,12 @@ def _stamp(request: RenderRequest) -> str:
     )
 
 
-def _finished(out: Root, stamp: str) -> Receipt | None:
+def _finished(out: Root, request: RenderRequest, stamp: str) -> Receipt | None:
     """Return the receipt of the same report if every one of its files is there and whole."""
     try:
         record = out.read_json(STAMP)
-        receipt = Receipt.model_validate({**record["receipt"], "cached": True})
+        place = dict(zip(PLACE, (request.key, f"{out.uri}/{REPORT}"), strict=True))
+        receipt = Receipt.model_validate({**record["receipt"], **place, "cached": True})
         whole = record["stamp"] == stamp and all(
             hashlib.sha256(out.get(name) or b"").hexdigest() == digest
             for name, digest in receipt.detail["files"].items()

@@ -70,7 +70,7 @@ def test_another_store_gives_the_same_bytes_but_for_the_times(
     again = contents(tmp_path / "results")
     first = contents(finished / "results" / "small")
     assert again.keys() == first.keys()
-    assert {name for name in first if first[name] != again[name]} <= {"report.html"}
+    assert {name for name in first if first[name] != again[name]} <= {"report.html", ".report.json"}
 
 
 def test_a_changed_probe_parameter_refits_but_extracts_nothing(

@@ -93,6 +93,10 @@ def test_an_unchanged_report_is_not_drawn_again(
     monkeypatch.setattr(render_report, "paint_gallery", lambda material: pytest.fail("a figure was drawn"))
     second = run(request(*sources, out=str(tmp_path / "results")))
     assert second == first.model_copy(update={"cached": True})
+    (tmp_path / "results").rename(tmp_path / "moved")
+    moved = run(request(*sources, out=str(tmp_path / "moved")))
+    assert moved.cached
+    assert moved.uri == f"{tmp_path}/moved/report.html"
 
 
 @pytest.mark.parametrize(
