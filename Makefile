@@ -16,13 +16,14 @@ help:  ## list the targets
 
 # The lock serves as constraints: it says which versions, pyproject.toml says which packages.
 $(STAMP): pyproject.toml requirements.lock
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "vitgeom needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "vitgeom needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
+	@echo "installing into $(VENV) (needs the package index; minutes the first time) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '.[dev]'
 	touch $@
 
-benchmark: $(STAMP)  ## the whole study of one profile: features, probes, report (PROFILE=embedded)
+benchmark: $(STAMP)  ## the whole study of one profile: features, probes, report (PROFILE=embedded; about 3 minutes, then seconds)
 	$(BIN)/vitgeom benchmark --profile $(PROFILE)
 
 test: $(STAMP) lint types imports  ## everything that must hold: style, types, import walls, tests, README examples

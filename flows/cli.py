@@ -6,6 +6,7 @@ Exit codes: 0 all done; 1 a part failed (the others are done and kept); 2 wrong 
 from __future__ import annotations
 
 import argparse
+import io
 import shlex
 import sys
 import traceback
@@ -26,12 +27,14 @@ def parser() -> argparse.ArgumentParser:
         prog="vitgeom",
         description="Which layers of a frozen Vision Transformer know what its last layer gets wrong.",
         epilog=__doc__.partition("\n\n")[2],
+        allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"vitgeom {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module in (benchmark, plan, stage, check, ui, listing):
         module.add(commands)
     for command in commands.choices.values():
+        command.allow_abbrev = False
         command.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return top
 
@@ -40,6 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = list(sys.argv[1:] if argv is None else argv)
     arguments = parser().parse_args(given)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows no "×" still shows the rest
     try:
         with sigterm_raises():
             return int(arguments.run(arguments))

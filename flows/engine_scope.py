@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from flows import console
 from flows.params import Engine as EngineParams
 from tasks.engine import Engine, open_engine
 
@@ -24,6 +25,8 @@ def engine_for(params: EngineParams) -> Iterator[Engine]:
         yield surrounding
         return
     options = {} if params.kind == "serial" else params.model_dump(exclude={"kind", "retries"})
+    if params.kind == "ray":
+        options["say"] = console.say
     with open_engine(params.kind, retries=params.retries, **options) as engine:
         token = _open.set(engine)
         try:

@@ -18,6 +18,7 @@ from flows.report import report
 from flows.run_file import RunFile
 from flows.steps import Step, flow
 from flows.study import Study
+from flows.subset import apart
 from flows.summary import Summary
 
 
@@ -40,7 +41,7 @@ def full_benchmark(
         backbones: Likewise.
         data: Folder with images of one's own, one folder per class, in place of ``datasets``.
         store: URI of the feature store.
-        out: Folder for results.
+        out: Folder for results; by default one for the whole profile, and others for parts of it.
         overrides: ``key=value`` below the profile.
         params_file: The parameter file.
 
@@ -62,8 +63,8 @@ def full_benchmark(
             "params_file": params_file,
         }
     )
-    if data is not None:
-        study = study_of_folder(study, data)
+    study.resolve()  # a slip in the parameters is told before anything is read
+    study = apart(study) if data is None else study_of_folder(study, data)
     wanted = study.resolve()
     run_file = RunFile(wanted)
     with engine_for(wanted.params.engine):

@@ -37,7 +37,8 @@ def _say_what_was_left_out(quarantine: list[list[str]], skipped: dict[str, int])
     for kind, count in skipped.items():
         console.say(f"  skipped {count}: {kind}")
     if quarantine:
-        console.warn(f"{len(quarantine)} files cannot be used and are left out; the report lists them all")
+        files = "1 file" if len(quarantine) == 1 else f"{len(quarantine)} files"
+        console.warn(f"left out, because they cannot be used: {files}; the report lists them all")
     for path, reason in quarantine[:SHOWN]:
         console.say(f"  {path}: {reason}")
     if len(quarantine) > SHOWN:

@@ -42,7 +42,7 @@ def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
     results = Results(wanted.out)
     cells = [cell for cell in wanted.cells if cell.name not in left_out]
     with engine_for(wanted.params.engine) as engine:
-        missing = [request for cell in cells if (request := _missing(cell, wanted, results))]
+        missing = {cell.name: request for cell in cells if (request := _missing(cell, wanted, results))}
         fitted = fit_together(len(missing), missing, engine=engine) if len(missing) > 1 else {}
         outcomes = attempt_each(
             cells,
@@ -55,18 +55,22 @@ def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
 
 
 @task(name="fit probes", run_name="fit probes of {count} cells")
-def fit_together(count: int, requests: Sequence[ProbeRequest], *, engine: Engine) -> dict[str, Receipt]:
-    """Fit what is missing, all at once, and return the receipts by key.
+def fit_together(count: int, missing: Mapping[str, ProbeRequest], *, engine: Engine) -> dict[str, Receipt]:
+    """Fit what is missing, all at once, say what is done as it is done, and return the receipts by key.
 
     A failure is left to the cell that it belongs to, which is then tried by itself.
     """
     fitted: dict[str, Receipt] = {}
+    names = {request.key: name for name, request in missing.items()}
+
+    def note(receipt: Receipt) -> None:
+        fitted[receipt.key] = receipt
+        console.say(f"{_said(names[receipt.key], receipt)}  ({len(fitted)} of {count})")
+
+    console.say(f"fitting the probes of {count} cells ...")
     try:
         engine.map(
-            ProbeRequest.task,
-            requests,
-            on_receipt=lambda receipt: fitted.update({receipt.key: receipt}),
-            label=f"probes of {count} cells",
+            ProbeRequest.task, list(missing.values()), on_receipt=note, label=f"probes of {count} cells"
         )
     except VitgeomError as error:
         console.warn(
@@ -90,11 +94,17 @@ def probe_cell(
     ``name`` is what Prefect shows.
     """
     request = request_for(cell, wanted, results)
-    receipt = fitted.get(request.key) or fit_probes.stored(request)
-    receipt = receipt or engine.map(ProbeRequest.task, [request], label=f"probe {name}")[0]
+    receipt = fitted.get(request.key)
+    if receipt is None:
+        receipt = fit_probes.stored(request)
+        receipt = receipt or engine.map(ProbeRequest.task, [request], label=f"probe {name}")[0]
+        console.say(_said(name, receipt))
     results.write_probes(cell, fitted=receipt)
-    console.say(f"probe {name}: {'cached' if receipt.cached else f'fitted in {receipt.seconds:.1f} s'}")
     return receipt
+
+
+def _said(name: str, receipt: Receipt) -> str:
+    return f"probe {name}: {'cached' if receipt.cached else f'fitted in {receipt.seconds:.1f} s'}"
 
 
 def request_for(cell: Cell, wanted: Resolved, results: Results) -> ProbeRequest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,19 @@ from typing import Any
 from flows.outcome import Outcome
 from tasks.receipt import Receipt
 
-HEADINGS = ("dataset × backbone", "last layer", "best layer", "any layer", "recovered", "errors")
+HEADINGS = (
+    "dataset × backbone",
+    "last layer",
+    "best by validation",
+    "any layer",
+    "errors",
+    "recovered",
+    "by luck",
+)
+LEGEND = (
+    "Test accuracy of the last layer, of the layer that validation chose, and of whichever layer is right; of the last layer's errors, the share "
+    "that earlier layers recover, and the most that guessing, shuffled predictions or refits of the last layer do. The report has the intervals."
+)
 
 
 @dataclass(frozen=True)
@@ -29,13 +42,14 @@ class Summary:
         return [_row(outcome.cell.name, outcome.receipt) for outcome in self.outcomes if outcome.receipt]
 
     def lines(self) -> list[str]:
-        """Return the rows as an aligned table, then the failed cells with their reasons."""
+        """Return the rows as an aligned table, the failed cells with their reasons, and what the columns mean."""
         table = [HEADINGS, *self.rows()]
         widths = [max(len(row[column]) for row in table) for column in range(len(HEADINGS))]
         lines = ["  ".join(_aligned(row, widths)).rstrip() for row in table]
-        return lines + [
+        failed = [
             f"{outcome.cell.name}  FAILED  {outcome.problem}" for outcome in self.outcomes if outcome.problem
         ]
+        return [*lines, *failed, *textwrap.wrap(LEGEND, width=110)]
 
     def markdown(self, *, page: str) -> str:
         """Return a heading, a link to the page (a path or URI) and the table."""
@@ -47,7 +61,7 @@ class Summary:
             if outcome.problem
         ]
         link = f"[{page}]({_as_link(page)})"
-        return "\n".join([f"# {self.profile}", "", f"Report: {link}", "", *table, "", *failed])
+        return "\n".join([f"# {self.profile}", "", f"Report: {link}", "", *table, "", LEGEND, "", *failed])
 
     def to_json(self, *, page: str) -> dict[str, Any]:
         """Return plain JSON for whoever called the flow."""
@@ -69,8 +83,9 @@ def _row(name: str, fitted: Receipt) -> tuple[str, ...]:
         _percent(found["accuracy_last"]),
         best,
         _percent(found["oracle"]),
-        _percent(found["r_any"]),
         str(found["errors"]),
+        _percent(found["r_any"]),
+        _percent(found["r_any_luck"]),
     )
 
 

@@ -1,6 +1,6 @@
 """Environment switches of the libraries beneath, set in one place before they are imported.
 
-Telemetry of every component is off; servers stay on loopback; nothing is written into the home folder. A value that the user has set wins,
+Telemetry of every component is off; servers stay on loopback; the work itself writes nothing into the home folder. A value that the user has set wins,
 except where only one value keeps data at home.
 """
 

@@ -30,7 +30,7 @@ from tasks.request import ProbeRequest
 from vitgeom.errors import InvalidInput
 from vitgeom.probes import FunctionLayers, LayerProbes, fit_probes
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET, bytes_per_layer, bytes_per_problem
-from vitgeom.recoverability import analyse, refit_control
+from vitgeom.recoverability import RecoverabilityReport, RefitControl, analyse, refit_control
 from vitgeom.seeding import generator_for
 from vitgeom.significance import mcnemar, paired_difference
 from vitgeom.store.features import FeatureStore, open_features
@@ -223,10 +223,20 @@ def _findings(
         "accuracy_last": report.accuracy[last].value,
         "oracle": report.oracle.value,
         "r_any": None if report.r_any is None else report.r_any.value,
+        "r_any_luck": None if report.r_any is None else _luck(report, control),
         "errors": report.errors,
         "unconverged_layers": list(probes.marked),
     }
     return findings, detail
+
+
+def _luck(report: RecoverabilityReport, control: RefitControl | None) -> float:
+    """Return the most that R_any reaches without knowledge in the depth: by guessing, shuffled predictions, or refits of the last layer."""
+    shuffled, refitted = report.floor_permutation, None if control is None else control.r_any
+    levels = [report.floor_uniform]
+    levels += [] if shuffled is None else [shuffled.mean]
+    levels += [] if refitted is None else [refitted.value]
+    return max(levels)
 
 
 def _settings(request: ProbeRequest) -> dict[str, Any]:

@@ -30,6 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
     from flows.full_benchmark import full_benchmark
     from flows.orchestration import start
 
+    if arguments.data == "":
+        raise InvalidInput("--data is empty: give the folder with the images, or leave it out.")
     if arguments.data and arguments.dataset:
         raise InvalidInput("--data takes the place of the datasets: give either --data or --dataset.")
     start(full_benchmark, arguments.orchestrator, **study_fields(arguments), data=arguments.data)

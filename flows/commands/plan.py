@@ -19,8 +19,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print one line per cell."""
     from flows.forecast import forecast
+    from flows.subset import apart
 
-    wanted = study(arguments).resolve()
+    wanted = apart(study(arguments)).resolve()
     print(f"profile {wanted.profile}, store {wanted.store}, results in {wanted.out}")
     for cell in wanted.cells:
         print(forecast(cell, wanted).line())

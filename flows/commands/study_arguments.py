@@ -37,7 +37,11 @@ def add_study(command: argparse.ArgumentParser) -> None:
         "--params", default="params.yaml", metavar="FILE", help="the parameter file (default: %(default)s)"
     )
     add_store(command)
-    command.add_argument("--out", metavar="FOLDER", help="folder for results (default: results/<profile>)")
+    command.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="folder for results (default: results/<profile>; a part of the profile gets one of its own)",
+    )
     command.add_argument(
         "--engine", choices=ENGINES, help="where the work runs (default: the profile's engine.kind)"
     )

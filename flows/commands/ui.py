@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 import sys
 from typing import NoReturn
 
@@ -31,7 +32,27 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _require_free(port: int) -> None:
+    """Refuse a port on which another server would show other studies under the same address."""
+    from vitgeom.errors import InvalidInput
+
+    if not 0 < port < 65536:
+        raise InvalidInput(f"--port must lie in 1..65535, got {port}.")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise InvalidInput(
+                f"--port {port} cannot be used on {HOST} ({error.strerror}). Choose another one: vitgeom ui --port {port + 1}"
+            ) from error
+
+
 def _become_server(uri: str, port: int) -> NoReturn:
-    print(f"studies in {uri}: open http://{HOST}:{port} (Ctrl-C ends)", flush=True)
+    _require_free(port)
+    print(
+        f"studies in {uri}: starting MLflow, then open http://{HOST}:{port}/#/experiments (Ctrl-C ends)",
+        flush=True,
+    )
     command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", uri, "--host", HOST]
     os.execv(sys.executable, [*command, "--port", str(port), "--workers", "1"])

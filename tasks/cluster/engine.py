@@ -10,7 +10,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tasks.cluster.address import check_address
@@ -61,6 +61,7 @@ class RayEngine:
         wait_for_resources: float = 0.0,
         catalogue: Mapping[str, TaskSpec] | None = None,
         policy: RetryPolicy | None = None,
+        say: Callable[[str], None] | None = None,
     ) -> None:
         """Start nothing yet.
 
@@ -72,6 +73,7 @@ class RayEngine:
             wait_for_resources: Seconds to wait for a growing cluster before a unit that fits no machine is refused.
             catalogue: Known tasks; None means all of ``tasks.catalogue``.
             policy: Retries and pauses; replaces ``retries``.
+            say: Receives one line when Ray is started or joined, which takes a while.
 
         Raises:
             InvalidInput: An option is out of range, or the address could join a cluster by accident.
@@ -83,6 +85,7 @@ class RayEngine:
         self._max_in_flight, self._patience = max_in_flight, wait_for_resources
         self._catalogue = catalogue
         self._policy = policy or RetryPolicy(retries=retries)
+        self._say = say
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -129,6 +132,11 @@ class RayEngine:
         try:
             thread = self._thread
             if thread is None or not thread.is_alive():
+                if self._say is not None:
+                    here = self._address == "local"
+                    self._say(
+                        "starting Ray on this machine ..." if here else f"joining Ray at {self._address} ..."
+                    )
                 thread = self._thread = threading.Thread(target=self._serve, name="vitgeom-ray", daemon=True)
                 thread.start()
             self._jobs.put(job)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,8 @@ import pytest
 from flows import cli
 from flows.commands import benchmark
 from tests.flows.params_text import write_small
+from tests.support.checkout import ROOT
+from tests.support.image_folder import make_folder
 
 HEAVY = "torch numpy pydantic yaml prefect ray mlflow zarr timm sklearn"
 
@@ -51,6 +55,7 @@ def test_the_help_names_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> No
         (["benchmark", "--dataset", "nois"], "error: unknown dataset 'nois'. Did you mean 'noise'?"),
         (["benchmark", "--set", "probe.tool=1"], "Did you mean 'tol'?"),
         (["benchmark", "--data", "nowhere"], "nowhere' does not exist"),
+        (["benchmark", "--data", ""], "--data is empty"),
         (["benchmark", "--data", "nowhere", "--dataset", "noise"], "give either --data or --dataset"),
         (["benchmark", "--architecture", "vit_tiny_patch16_224"], "needs exactly one --backbone"),
         (["plan", "--params", "none.yaml"], "cannot be read"),
@@ -109,3 +114,45 @@ def test_datasets_are_listed_with_their_options(capsys: pytest.CaptureFixture[st
     said = capsys.readouterr().out
     assert "classes (default 10)" in said
     assert "--data FOLDER" in said
+
+
+def test_options_are_not_guessed_from_their_first_letters(capsys: pytest.CaptureFixture[str]) -> None:
+    """``--data`` would be ``--dataset`` to a command that has no ``--data``."""
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["plan", "--data", "images"])
+
+    assert "unrecognized arguments: --data images" in capsys.readouterr().err
+
+
+def test_a_slip_in_the_parameters_is_told_before_images_are_looked_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_folder(tmp_path / "mine", {"a": 10, "b": 10})
+
+    assert cli.main(["benchmark", "--data", "mine", "--set", "probe.tool=1"]) == 2
+    assert not (tmp_path / ".vitgeom").exists()
+    assert "images of 2 classes" not in capsys.readouterr().out
+
+
+def test_a_terminal_that_knows_only_ascii_still_sees_the_plan(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.cli", "plan"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    )
+
+    assert b"? " in done.stdout
+
+
+def test_the_ui_refuses_a_port_where_somebody_else_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+
+        assert cli.main(["ui", "--port", str(port)]) == 2
+
+    assert f"--port {port} cannot be used on 127.0.0.1" in capsys.readouterr().err
+    assert cli.main(["ui", "--port", "70000"]) == 2

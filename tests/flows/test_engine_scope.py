@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flows import engine_scope
+from flows import console, engine_scope
 from flows.engine_scope import engine_for
 from flows.params import Engine
 
@@ -49,4 +49,5 @@ def test_the_parameters_of_ray_reach_the_engine(monkeypatch: pytest.MonkeyPatch)
         "num_cpus": None,
         "max_in_flight": 8,
         "retries": 3,
+        "say": console.say,
     }

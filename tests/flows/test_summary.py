@@ -6,7 +6,7 @@ import pytest
 
 from flows.cell import Cell
 from flows.outcome import Outcome
-from flows.summary import Summary
+from flows.summary import LEGEND, Summary
 from tasks.receipt import Receipt
 from vitgeom.backbones import BackboneRef
 from vitgeom.data import DatasetRef
@@ -17,6 +17,7 @@ DETAIL = {
     "best_layer": 6,
     "oracle": 0.95,
     "r_any": 0.7,
+    "r_any_luck": 0.65,
     "errors": 57,
 }
 
@@ -46,26 +47,28 @@ def summary() -> Summary:
         "small",
         (
             Outcome(cell("digits"), receipt=fitted()),
-            Outcome(cell("photos"), receipt=fitted(r_any=None, errors=0)),
+            Outcome(cell("photos"), receipt=fitted(r_any=None, r_any_luck=None, errors=0)),
             Outcome(cell("scenes"), problem="StoreError: the disk is full"),
         ),
     )
 
 
 def test_the_terminal_sees_an_aligned_table_and_every_failure(summary: Summary) -> None:
-    assert summary.lines() == [
-        "dataset × backbone  last layer        best layer  any layer  recovered  errors",
-        "digits × nano           81.2 %  87.5 % (layer 7)     95.0 %     70.0 %      57",
-        "photos × nano           81.2 %  87.5 % (layer 7)     95.0 %          -       0",
+    lines = summary.lines()
+    assert lines[:4] == [
+        "dataset × backbone  last layer  best by validation  any layer  errors  recovered  by luck",
+        "digits × nano           81.2 %    87.5 % (layer 7)     95.0 %      57     70.0 %   65.0 %",
+        "photos × nano           81.2 %    87.5 % (layer 7)     95.0 %       0          -        -",
         "scenes × nano  FAILED  StoreError: the disk is full",
     ]
+    assert " ".join(lines[4:]) == LEGEND
 
 
 def test_the_page_links_to_the_report(summary: Summary) -> None:
     text = summary.markdown(page="/out/report.html")
 
     assert "[/out/report.html](file:///out/report.html)" in text
-    assert "| digits × nano | 81.2 % | 87.5 % (layer 7) | 95.0 % | 70.0 % | 57 |" in text
+    assert "| digits × nano | 81.2 % | 87.5 % (layer 7) | 95.0 % | 57 | 70.0 % | 65.0 % |" in text
     assert "- **scenes × nano** failed: StoreError: the disk is full" in text
 
 

@@ -99,8 +99,8 @@ def headline(material: Material) -> str:
         text = f"For {finished[0].label}: {answers[0].value}."
     else:
         text = (
-            f"In {yes} of {asked} pairs of dataset and backbone an earlier layer knows what the last one gets wrong, beyond chance and "
-            "beyond refits of the last layer."
+            f"In {yes} of {asked} pairs of dataset and backbone an earlier layer knows what the last one gets wrong, beyond chance: more "
+            "than guessing, shuffled predictions and refits of the last layer recover."
         )
         others = [
             f"{answers.count(kind)} {kind.value}"

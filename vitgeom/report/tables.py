@@ -55,13 +55,13 @@ def recoverability(pairs: Sequence[Combination]) -> Markup:
     Args:
         pairs: Finished pairs.
     """
-    header = ("dataset × backbone", "errors of last", "R_any", "refits", "permuted", "guessing", "answer")
+    header = ("dataset × backbone", "answer", "errors of last", "R_any", "refits", "permuted", "guessing")
     rows = [
         (
             pair.label,
+            answer(pair).value,
             f"{pair.errors:,}",
             *(_level(pair, getattr(pair, key)) for key in LEVELS),
-            answer(pair).value,
         )
         for pair in pairs
     ]

@@ -117,7 +117,7 @@ def _held_against(combination: Combination, kind: Answer) -> str:
             f"This exceeds guessing, but it does not exceed {missed}: as many new tries from the same layer do as well, so it "
             "is no evidence for knowledge in the depth."
         )
-    return f"This does not exceed {missed}: so many tries reach it by luck."
+    return f"The 95 % interval of this share does not lie above {missed}: {combination.num_layers - 1} tries can reach as much by luck."
 
 
 def best_layer_sentence(combination: Combination) -> str:

@@ -72,8 +72,8 @@ def test_names_are_shown_as_text() -> None:
         (material(one_layer()), "For scenes × single: one layer only."),
         (
             material(combination(), not_beyond_chance(), failed=[FAILED]),
-            "In 1 of 2 pairs of dataset and backbone an earlier layer knows what the last one gets wrong, beyond chance and beyond "
-            "refits of the last layer. The rest: 1 not beyond chance. 1 more did not finish.",
+            "In 1 of 2 pairs of dataset and backbone an earlier layer knows what the last one gets wrong, beyond chance: more than "
+            "guessing, shuffled predictions and refits of the last layer recover. The rest: 1 not beyond chance. 1 more did not finish.",
         ),
         (material(failed=[FAILED]), "No answer: none of the 1 pairs of dataset and backbone finished."),
     ],

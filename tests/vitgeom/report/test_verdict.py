@@ -66,7 +66,7 @@ def test_a_yes_names_value_interval_errors_and_each_level() -> None:
 
 def test_a_no_says_plainly_that_the_floor_is_not_exceeded() -> None:
     sentence = recoverability_sentence(not_beyond_chance())
-    assert "This does not exceed uniform guessing 34.4 %" in sentence
+    assert "The 95 % interval of this share does not lie above uniform guessing 34.4 %" in sentence
     assert "This exceeds" not in sentence
 
 

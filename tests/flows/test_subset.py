@@ -1,0 +1,55 @@
+"""A part of a study does not overwrite the report of the whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flows.params import Named, NamedBackbone
+from flows.study import Study
+from flows.subset import apart
+from tests.support.checkout import ROOT
+
+PARAMS = str(ROOT / "params.yaml")
+
+
+def out_of(**choice: object) -> str | None:
+    return apart(Study(params_file=PARAMS, profile="embedded", **choice)).out
+
+
+def datasets(*names: str) -> tuple[Named, ...]:
+    return tuple(Named(name=name) for name in names)
+
+
+def backbones(*names: str) -> tuple[NamedBackbone, ...]:
+    return tuple(NamedBackbone(name=name) for name in names)
+
+
+def test_a_part_is_named_after_what_it_holds() -> None:
+    assert out_of(datasets=datasets("digits")) == "results/embedded-digits"
+    assert out_of(backbones=backbones("nano_selfsup")) == "results/embedded-nano_selfsup"
+    assert (
+        out_of(datasets=datasets("photos", "digits"), backbones=backbones("nano_selfsup"))
+        == "results/embedded-photos-digits-nano_selfsup"
+    )
+
+
+def test_the_whole_and_what_names_its_folder_stay_where_they_are() -> None:
+    assert out_of() is None
+    assert out_of(datasets=datasets("scenes", "digits", "photos")) is None
+    assert out_of(datasets=datasets("digits"), out="here") == "here"
+
+
+def test_other_options_are_another_study_and_long_names_are_shortened() -> None:
+    many = tuple(Named(name="noise", options={"n": 10 + n, "classes": 2, "size": 16}) for n in range(8))
+    out = out_of(datasets=many)
+    assert out is not None
+    assert len(out) == len("results/embedded-") + 12
+
+
+@pytest.mark.parametrize("name", ["digits", "scenes"])
+def test_the_folder_is_a_plain_one_below_results(name: str) -> None:
+    out = out_of(datasets=datasets(name))
+    assert out is not None
+    assert Path(out).parent == Path("results")
