@@ -14,6 +14,9 @@ from vitgeom.bootstrap import Interval
 from vitgeom.report.combination import Combination
 from vitgeom.report.numbers import percent, points
 
+HOPELESS = 0.95
+"""Where guessing recovers more than this, hardly any interval fits above it."""
+
 
 class Answer(enum.Enum):
     """What one dataset × backbone says to the question."""
@@ -117,7 +120,14 @@ def _held_against(combination: Combination, kind: Answer) -> str:
             f"This exceeds guessing, but it does not exceed {missed}: as many new tries from the same layer do as well, so it "
             "is no evidence for knowledge in the depth."
         )
-    return f"The 95 % interval of this share does not lie above {missed}: {combination.num_layers - 1} tries can reach as much by luck."
+    earlier = combination.num_layers - 1
+    guessing = combination.floor_uniform
+    if guessing is not None and guessing.value > HOPELESS:
+        return (
+            f"With {combination.num_classes} classes, {earlier} guesses alone recover {spelled(guessing)}, so these images can hardly tell: the "
+            f"share would have to lie above {missed}."
+        )
+    return f"The 95 % interval of this share does not lie above {missed}: {earlier} tries can reach as much by luck."
 
 
 def best_layer_sentence(combination: Combination) -> str:

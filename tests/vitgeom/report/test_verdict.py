@@ -70,6 +70,13 @@ def test_a_no_says_plainly_that_the_floor_is_not_exceeded() -> None:
     assert "This exceeds" not in sentence
 
 
+def test_where_guessing_recovers_nearly_all_the_images_cannot_tell() -> None:
+    few_classes = combination(num_classes=3, uniform=0.988, r_any=Interval(0.99, 0.97, 1.0))
+    sentence = recoverability_sentence(few_classes)
+    assert "With 3 classes, 4 guesses alone recover 98.8 %, so these images can hardly tell" in sentence
+    assert answer(few_classes) is Answer.NO
+
+
 def test_refits_alone_are_told_apart_from_guessing() -> None:
     sentence = recoverability_sentence(with_levels(refit_control=Interval(0.5, 0.4, 0.6)))
     assert (
