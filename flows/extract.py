@@ -18,6 +18,7 @@ from tasks.engine import Engine
 from tasks.extract_dataset import extract as extract_dataset
 from tasks.receipt import Receipt
 from tasks.request import ExtractSettings
+from vitgeom.backbones import check_device
 
 
 @flow(name="extract", run_name="extract features")
@@ -37,6 +38,8 @@ def extract(study: Study) -> list[Outcome]:
     wanted = study.resolve()
     results = Results(wanted.out)
     settings = settings_from(wanted.params.extract)
+    if wanted.params.engine.is_here:
+        check_device(wanted.params.extract.device)
     with engine_for(wanted.params.engine) as engine:
         outcomes = attempt_each(
             wanted.cells,

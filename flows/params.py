@@ -27,7 +27,7 @@ NonNegativeInt = Annotated[StrictInt, Field(ge=0)]
 def _number(value: Any) -> Any:
     """Refuse text and booleans where a real number is meant; pydantic would read ``"1"`` and ``true`` as 1."""
     if isinstance(value, bool | str):
-        raise ValueError("a number is needed")
+        raise ValueError("a finite number is needed, written without quotes, e.g. 1.0e-5")
     return value
 
 
@@ -126,6 +126,11 @@ class Engine(Block):
     num_cpus: Count | None
     max_in_flight: Count
     retries: NonNegativeInt
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the work runs on this machine, so that what it lacks can be told at once."""
+        return self.kind == "serial" or self.address == "local"
 
 
 class Tracking(Block):

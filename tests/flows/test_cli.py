@@ -156,3 +156,13 @@ def test_the_ui_refuses_a_port_where_somebody_else_answers(capsys: pytest.Captur
 
     assert f"--port {port} cannot be used on 127.0.0.1" in capsys.readouterr().err
     assert cli.main(["ui", "--port", "70000"]) == 2
+
+
+def test_a_device_that_is_not_there_is_refused_before_the_first_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+
+    assert cli.main(["benchmark", "--set", "extract.device=cuda"]) == 2
+    assert "cuda" in capsys.readouterr().err
+    assert not (tmp_path / ".vitgeom" / "store").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,14 @@ def test_a_missing_key_is_named_in_full(tmp_path: Path) -> None:
         ("extract.precision=float8", "must be 'float32', 'bfloat16' or 'float16'"),
         ("probe.refit=1", "'profiles.small.probe.refit' is 1: must be a valid boolean."),
         ("probe.tol=0", "'profiles.small.probe.tol' is 0: must be greater than 0."),
-        ("probe.tol=true", "'profiles.small.probe.tol' is True: a number is needed."),
+        ("probe.tol=true", "'profiles.small.probe.tol' is True: a finite number is needed, written"),
+        (
+            "probe.tol=nan",
+            "'profiles.small.probe.tol' is 'nan': a finite number is needed, written without quotes",
+        ),
+        ("datasets=digits", "'profiles.small.datasets' is 'digits': must be a list, e.g. [digits]."),
+        ("probe.l2=0.1", "'profiles.small.probe.l2' is 0.1: must be a list, e.g. [0.1]."),
+        ("probe.l2=null", "'profiles.small.probe.l2' is None: must be a list, e.g. [first, second]."),
         ("probe.tol=.nan", "must be a finite number"),
         ("probe.l2=[0.1, 0.01]", "penalties must rise from one to the next"),
         ("probe.l2=[-1.0]", "'profiles.small.probe.l2.0' is -1.0: must be greater than 0."),
@@ -92,7 +100,9 @@ def test_a_missing_key_is_named_in_full(tmp_path: Path) -> None:
             "datasets=[{name: noise, options: {n: [1]}}]",
             "'profiles.small.datasets.0.options.n' is [1]: an option is text",
         ),
-        ("engine=3", "'profiles.small.engine' is 3"),
+        ("engine=3", "'profiles.small.engine' is 3: must be a mapping with the keys kind, address,"),
+        ("datasets=[3]", "'profiles.small.datasets.0' is 3: must be a mapping with the keys name, options."),
+        ("extract={1: 2}", "'profiles.small.extract.1"),
         ("tracking.experiment=''", "'profiles.small.tracking.experiment' is ''"),
     ],
 )
@@ -106,6 +116,70 @@ def test_all_slips_are_reported_together(small: Path) -> None:
     assert message.count("\n  ") == 3
 
 
+def test_a_fault_is_headed_by_what_it_is_due_to(small: Path) -> None:
+    small.write_text(small.read_text().replace("max_iter: 200", "max_iter: 0"))
+
+    lines = refusal(small, "probe.tol=-1", "seed=1", "extract.batch_size=0").splitlines()
+
+    assert [line for line in lines if not line.startswith("  ")] == [
+        f"{small} cannot be used:",
+        "--set 'probe.tol=-1' cannot be used:",
+        "--set 'extract.batch_size=0' cannot be used:",
+    ]
+    assert "max_iter" in lines[1]
+
+
+def test_an_override_can_cure_the_file(small: Path) -> None:
+    small.write_text(small.read_text().replace("max_iter: 200", "max_iter: 0"))
+
+    assert load_profile(small, overrides=["probe.max_iter=7"])[1].probe.max_iter == 7
+
+
+DIGITS, BRACKETS = "9" * 5000, "[" * 2000
+UNREADABLE = [
+    (
+        "2020-13-45",
+        r"value '2020-13-45' in line \d+ cannot be read as timestamp \(month must be in 1..12\).*quotes",
+    ),
+    (DIGITS, r"cannot be read as int \(an integer may have 300 digits\)"),
+    ("9" * 400, r"cannot be read as int \(an integer may have 300 digits\)"),
+    ("0x" + "f" * 5000, r"cannot be read as int \(an integer may have 300 digits\)"),
+    ("!!int three", "value 'three' in line .* cannot be read as int"),
+    ("!!bool perhaps", "value 'perhaps' in line .* cannot be read as bool"),
+    ("!!timestamp soon", "value 'soon' in line .* cannot be read as timestamp"),
+    ("{1: a, x: b, 1: c, x: d}", "key 1 is given twice"),
+    ("{[1]: a, [1]: b}", "unhashable key"),
+    ("!!map three", "expected a mapping node"),
+    (BRACKETS, "is nested too deeply"),
+]
+
+
+@pytest.mark.parametrize(("value", "said"), UNREADABLE)
+def test_a_value_that_yaml_cannot_convert_is_refused_in_the_file(
+    tmp_path: Path, value: str, said: str
+) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text(params_text.small().replace("seed: 0", f"seed: {value}"))
+
+    message = refusal(path)
+
+    assert re.search(said, message)
+    assert message.startswith(str(path))
+    assert len(message) < 1000
+
+
+@pytest.mark.parametrize(("value", "said"), UNREADABLE)
+def test_a_value_that_yaml_cannot_convert_is_refused_in_an_override(
+    small: Path, value: str, said: str
+) -> None:
+    message = refusal(small, f"seed={value}")
+
+    assert re.search(said, message)
+    assert message.startswith("--set 'seed=")
+    assert str(small) not in message
+    assert len(message) < 1000
+
+
 def test_an_unknown_profile_is_refused_with_the_nearest(small: Path) -> None:
     with pytest.raises(UnknownName, match=r"unknown profile 'smal'\. Did you mean 'small'\?"):
         load_profile(small, "smal")
@@ -116,7 +190,7 @@ def test_an_unknown_profile_is_refused_with_the_nearest(small: Path) -> None:
     [
         ("extract.batch_size", "must look like extract.batch_size=32"),
         ("seed.more=3", "'more' cannot stand below a plain value \\(0\\)"),
-        ("probe.l2=[1", "is not valid YAML; quote it"),
+        ("probe.l2=[1", r"--set 'probe.l2=\[1' is not valid YAML in line 1: expected .*\. Quote the value\."),
     ],
 )
 def test_an_override_that_cannot_be_read_is_refused(small: Path, override: str, said: str) -> None:
@@ -143,12 +217,31 @@ def test_scientific_notation_without_a_point_is_a_number_as_it_is_for_dvc(tmp_pa
         ("profile: [", "is not valid YAML"),
         ("- a\n", "holds list"),
         ("profile: a\n", "needs exactly 'profile' and 'profiles'"),
+        ("1: x\nprofile: a\n", r"has the keys \[1, 'profile'\]; it needs exactly"),
+        ("profile: 2020-13-45\n", "'2020-13-45' in line 1 cannot be read as timestamp"),
+        ("profile: b\nprofiles: {1: {}, a: {}}\n", r"unknown profile 'b'.* Known: 1, a\."),
     ],
 )
 def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "params.yaml").write_text(text)
 
     with pytest.raises(InvalidInput, match=said):
+        load_profile(tmp_path / "params.yaml")
+
+
+def test_profiles_that_are_no_mapping_have_no_names(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text("profile: a\nprofiles: 3\n")
+
+    with pytest.raises(InvalidInput, match=r"needs exactly 'profile' and 'profiles' \(a mapping\)"):
+        profile_names(tmp_path / "params.yaml")
+
+
+def test_a_file_in_another_encoding_is_refused_with_the_line(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_bytes("profile: a\n# für\n".encode("latin-1"))
+
+    with pytest.raises(
+        InvalidInput, match=r"params.yaml must be text in UTF-8, got the byte 0xfc in line 2\. Save"
+    ):
         load_profile(tmp_path / "params.yaml")
 
 

@@ -2,6 +2,7 @@
 
 from vitgeom.backbones.backbone import Backbone
 from vitgeom.backbones.capture import LayerCapture
+from vitgeom.backbones.device import check_device
 from vitgeom.backbones.embedded import EMBEDDED
 from vitgeom.backbones.layout import TokenLayout
 from vitgeom.backbones.load import load_backbone, open_backbone
@@ -15,6 +16,7 @@ __all__ = [
     "BackboneSpec",
     "LayerCapture",
     "TokenLayout",
+    "check_device",
     "load_backbone",
     "open_backbone",
 ]

@@ -13,6 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from vitgeom.backbones.anatomy import Anatomy
 from vitgeom.backbones.capture import LayerCapture
 from vitgeom.backbones.image_size import check_image_size
+from vitgeom.backbones.inputs import require_pixels
 from vitgeom.backbones.precision import capture_finite
 from vitgeom.backbones.preprocessing import Preprocessing
 from vitgeom.backbones.spec import BackboneSpec
@@ -56,6 +57,9 @@ class Backbone:
 
         Returns:
             Normalised float32 pixels at ``spec.image_size``, on the CPU.
+
+        Raises:
+            InvalidInput: It is no picture (the way to one is named), or one without pixels.
         """
         return self._preprocessing(image)
 
@@ -64,7 +68,12 @@ class Backbone:
 
         Args:
             images: Pictures of any sizes and modes; at least one.
+
+        Raises:
+            InvalidInput: There is none, or something is no picture.
         """
+        if not len(images):
+            raise InvalidInput("images is an empty list. Give at least one picture.")
         return torch.stack([self.preprocess(image) for image in images])
 
     def capture(self, images: Float[Tensor, "b 3 h w"], *, precision: str = "float32") -> LayerCapture:
@@ -78,7 +87,7 @@ class Backbone:
             Features on the model's device. Images that are not finite in narrow precision are computed again and counted.
 
         Raises:
-            InvalidInput: Wrong image size, an empty batch, or pixels that are not finite.
+            InvalidInput: No float tensor [b, 3, h, w], wrong image size, an empty batch, or pixels that are not finite.
             NumericalFailure: Features are not finite even in the model's own precision.
         """
         self._check_batch(images)
@@ -157,10 +166,8 @@ class Backbone:
             differences.append(_relative(captured.cls_normed, own[:, 0]))
         return max(differences)
 
-    def _check_batch(self, images: Tensor) -> None:
-        if not len(images):
-            raise InvalidInput("images is an empty batch. Give at least one picture.")
-        height, width = images.shape[-2:]
+    def _check_batch(self, images: object) -> None:
+        height, width = require_pixels(images).shape[-2:]
         if (height, width) == self.spec.image_size:
             return
         check_image_size((height, width), patch_size=self.spec.patch_size, name=self.spec.name)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import pickle
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +16,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
+from vitgeom.backbones.pickles import load_pickle, unreadable
 from vitgeom.errors import InvalidInput
 
 SUFFIXES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt")
@@ -51,22 +51,9 @@ def read_state(path: Path) -> dict[str, Tensor]:
         raise InvalidInput(
             f"there is no checkpoint file {str(path)!r}. Give the path of a {', '.join(SUFFIXES)} file."
         )
-    try:
-        content = (
-            _read_safetensors(path)
-            if path.suffix == ".safetensors"
-            else torch.load(path, map_location="cpu", weights_only=True)
-        )
-    except pickle.UnpicklingError as error:
-        raise InvalidInput(
-            f"checkpoint {str(path)!r} holds more than tensors, and code from a file is never run. Save its state dict alone: "
-            f"safetensors.torch.save_file(model.state_dict(), 'model.safetensors')."
-        ) from error
-    except (SafetensorError, RuntimeError, EOFError, OSError, ValueError) as error:
-        raise InvalidInput(
-            f"checkpoint {str(path)!r} cannot be read as weights: {error}. Fetch or save it again."
-        ) from error
-    state = {_unwrapped(name): value for name, value in _nested(content).items() if isinstance(value, Tensor)}
+    content = _read_safetensors(path) if path.suffix == ".safetensors" else load_pickle(path)
+    named = {str(name): value for name, value in _nested(content).items() if isinstance(value, Tensor)}
+    state = {_unwrapped(name): value for name, value in named.items()}
     if not state:
         raise InvalidInput(
             f"checkpoint {str(path)!r} holds no tensors. Save a state dict: torch.save(model.state_dict(), path)."
@@ -79,24 +66,46 @@ def read_architecture(path: Path) -> str | None:
 
     Args:
         path: The checkpoint file.
+
+    Raises:
+        InvalidInput: The file is damaged, or ``config.json`` is no JSON object that names it.
     """
     if path.suffix == ".safetensors" and path.is_file():
         try:
             with safe_open(path, framework="pt") as file:
                 named = (file.metadata() or {}).get("architecture")
         except (SafetensorError, OSError) as error:
-            raise InvalidInput(
-                f"checkpoint {str(path)!r} cannot be read as weights: {error}. Fetch or save it again."
-            ) from error
+            raise unreadable(path, str(error)) from error
         if named:
             return str(named)
     beside = path.with_name("config.json")
-    return json.loads(beside.read_text()).get("architecture") if beside.is_file() else None
+    return _configured(beside) if beside.is_file() else None
+
+
+def _configured(config: Path) -> str | None:
+    """Return what timm's ``config.json`` calls the architecture, or None where it does not."""
+    way_out = "Repair or remove it, or name the architecture: load_backbone(path, architecture=...)."
+    try:
+        content = json.loads(config.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidInput(
+            f"file {str(config)!r} beside the checkpoint cannot be read as JSON ({error}). {way_out}"
+        ) from error
+    named = content.get("architecture") if isinstance(content, dict) else content
+    if not isinstance(content, dict) or not isinstance(named, str | None):
+        raise InvalidInput(
+            f"file {str(config)!r} beside the checkpoint must hold an object whose 'architecture' is a name, got {str(named)[:40]!r}. "
+            f"{way_out}"
+        )
+    return named
 
 
 def _read_safetensors(path: Path) -> dict[str, Tensor]:
-    with safe_open(path, framework="pt") as file:
-        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+    except (SafetensorError, RuntimeError, OSError, ValueError) as error:
+        raise unreadable(path, str(error)) from error
 
 
 def _nested(content: Any) -> Mapping[str, Any]:
@@ -140,7 +149,7 @@ def put_state(
     source: str,
     architecture: str,
 ) -> None:
-    """Load weights into a model in place; every tensor of the model must be there with its shape, and finite.
+    """Load weights into a model in place; every tensor of the model must be there with its shape, real and finite.
 
     Args:
         state: Tensors by name; those of a classifier are dropped.
@@ -150,7 +159,8 @@ def put_state(
         architecture: The model's name, for messages.
 
     Raises:
-        InvalidInput: Another architecture (the first mismatching keys are named), or weights that are not finite.
+        InvalidInput: Another architecture (the first mismatching keys are named), whole numbers in place of real ones, or weights that are not
+            finite.
     """
     try:
         converted = convert(dict(state), model)
@@ -173,6 +183,7 @@ def put_state(
     extra = [f"{name} is not part of the model" for name in given if name not in wanted]
     if shapes or missing or extra:
         raise InvalidInput(_misfit(source, architecture, [*shapes, *missing, *extra]))
+    _refuse_whole_numbers(given, wanted, source=source)
     broken = [
         name
         for name, tensor in given.items()
@@ -183,6 +194,21 @@ def put_state(
             f"checkpoint {source!r} has values that are not finite in {', '.join(broken[:SHOWN])}. Fetch or save it again."
         )
     model.load_state_dict(given)
+
+
+def _refuse_whole_numbers(given: Mapping[str, Tensor], wanted: Mapping[str, Tensor], *, source: str) -> None:
+    """Refuse quantised, boolean and complex tensors: cast to the model's type they would be other weights."""
+    strange = [
+        f"{name} is {given[name].dtype}"
+        for name, tensor in wanted.items()
+        if tensor.is_floating_point() and not given[name].is_floating_point()
+    ]
+    if strange:
+        more = f" (and {len(strange) - SHOWN} more)" if len(strange) > SHOWN else ""
+        raise InvalidInput(
+            f"checkpoint {source!r} has no real weights where the model needs them: {'; '.join(strange[:SHOWN])}{more}. "
+            f"Save it in float32, bfloat16 or float16, not quantised."
+        )
 
 
 def _misfit(source: str, architecture: str, problems: list[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from vitgeom.errors import InvalidInput
 
+LARGEST_SIDE = 16_384
 ImageSize = int | tuple[int, int] | None
 
 
@@ -34,7 +35,7 @@ def legal_neighbours(side: int, patch: int) -> list[int]:
 
 
 def check_image_size(image_size: tuple[int, int], *, patch_size: tuple[int, int], name: str) -> None:
-    """Refuse a size that whole patches cannot tile, before any forward pass.
+    """Refuse a size that whole patches cannot tile or no memory can hold, before any forward pass.
 
     Args:
         image_size: (height, width) in pixels.
@@ -42,8 +43,13 @@ def check_image_size(image_size: tuple[int, int], *, patch_size: tuple[int, int]
         name: The backbone, for the message.
 
     Raises:
-        InvalidInput: A side is no positive multiple of the patch side; the legal neighbours are named.
+        InvalidInput: A side is no positive multiple of the patch side; the legal neighbours are named. Or it is above 16384.
     """
+    if max(image_size) > LARGEST_SIDE:
+        raise InvalidInput(
+            f"image_size={image_size[0]}x{image_size[1]} for backbone {name!r} is more than {LARGEST_SIDE} pixels a side. "
+            f"Give a smaller one, for example {LARGEST_SIDE // 64 // patch_size[0] * patch_size[0]}."
+        )
     if all(side > 0 and side % patch == 0 for side, patch in zip(image_size, patch_size, strict=True)):
         return
     advice = " and ".join(

@@ -9,6 +9,7 @@ import torch
 
 from vitgeom.backbones.anatomy import patch_size, read_layout
 from vitgeom.backbones.backbone import Backbone
+from vitgeom.backbones.device import check_device
 from vitgeom.backbones.image_size import ImageSize, as_height_width
 from vitgeom.backbones.preprocessing import Preprocessing
 from vitgeom.backbones.reference import BackboneRef
@@ -39,7 +40,7 @@ def load_backbone(
             resampled (bicubic, anti-aliased) to the new grid.
         pretrained: False: random weights drawn from ``seed``; the global random state is left alone.
         seed: Draws random weights.
-        device: Where the model lives.
+        device: Where the model lives; it must be there in this process.
         dtype: float32, or float64 for reference computations; narrower arithmetic is an option of ``capture``.
 
     Returns:
@@ -47,13 +48,14 @@ def load_backbone(
 
     Raises:
         UnknownName: No such backbone; the nearest names are given.
-        InvalidInput: Unsupported kind of model, illegal image size, weights that do not fit or cannot be had.
+        InvalidInput: A device that is not there, unsupported kind of model, illegal image size, weights that do not fit or cannot be had.
         NumericalFailure: The model taken apart does not reproduce its own forward pass.
     """
     from vitgeom.backbones.assemble import assemble  # these bring timm, which takes seconds to import
     from vitgeom.backbones.sources import resolve
     from vitgeom.backbones.timm_models import anatomy_of
 
+    place = check_device(device)
     if dtype not in DTYPES:
         raise InvalidInput(
             f"dtype={dtype} must be torch.float32 or torch.float64; narrower arithmetic is capture(..., precision='bfloat16')."
@@ -61,7 +63,7 @@ def load_backbone(
     source = resolve(name_or_path, architecture=architecture, pretrained=pretrained)
     size = None if image_size is None else as_height_width(image_size)
     model, digest, pos_embed = assemble(source, image_size=size, seed=seed)
-    model.to(device=device, dtype=dtype)
+    model.to(device=place, dtype=dtype)
     vit = cast(Any, model)
     size = tuple(vit.patch_embed.img_size)
     preprocessing = Preprocessing(vit.pretrained_cfg, image_size=size)

@@ -11,6 +11,8 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor
 
+from vitgeom.backbones.inputs import require_picture
+
 
 class Preprocessing:
     """Resize, centre crop, scale to [0, 1] and normalise, as the model's own data configuration says.
@@ -35,8 +37,11 @@ class Preprocessing:
 
         Args:
             image: The picture; other modes than RGB are converted.
+
+        Raises:
+            InvalidInput: It is no picture, or one without pixels.
         """
-        return self._transform(image.convert("RGB")).to(torch.float32)
+        return self._transform(require_picture(image).convert("RGB")).to(torch.float32)
 
     def to_json(self) -> dict[str, Any]:
         """Return every parameter of the steps as JSON values."""

@@ -41,7 +41,7 @@ def family_of(architecture: str, *, embedded: tuple[str, ...] = ()) -> str:
         embedded: Further names to suggest for an unknown one.
 
     Raises:
-        UnknownName: timm has no such model.
+        UnknownName: timm has no such model, or the model no such weights tag.
         InvalidInput: The model is no plain sequence of blocks over one set of tokens.
     """
     base = architecture.split(".")[0]
@@ -60,7 +60,29 @@ def family_of(architecture: str, *, embedded: tuple[str, ...] = ()) -> str:
             f"backbone {architecture!r} is no plain Vision Transformer (it lives in timm.models.{family}): vitgeom needs one sequence "
             f"of blocks over one fixed set of tokens. Use a model of timm.models.{', '.join(FAMILIES)}; timm.list_models(module=...) lists them."
         )
+    _require_tag(architecture)
     return family
+
+
+def _require_tag(architecture: str) -> None:
+    """Refuse a weights tag that timm does not know for the model: building it would fail even with random weights."""
+    base, _, tag = architecture.partition(".")
+    if not tag:
+        return
+    try:
+        timm.models.get_pretrained_cfg(architecture)
+    except RuntimeError as error:
+        raise UnknownName(
+            "weights tag",
+            tag,
+            _tags(base) or ["(none published)"],
+            hint=f"They are the tags of {base!r}; without a tag it is the name of the architecture alone.",
+        ) from error
+
+
+def _tags(base: str) -> list[str]:
+    names = (name.partition(".") for name in timm.list_pretrained(f"{base}.*"))
+    return [tag for name, _, tag in names if name == base]
 
 
 def build(architecture: str, *, seed: int, pretrained: bool = False) -> nn.Module:
@@ -137,16 +159,9 @@ def published_at(architecture: str) -> dict[str, str]:
         architecture: timm name, with or without a weights tag.
 
     Raises:
-        InvalidInput: The tag is not one of the model's; its tags are named.
+        UnknownName: The tag is not one of the model's; its tags are named.
     """
-    base, _, tag = architecture.partition(".")
-    tags = [
-        name.partition(".")[2] for name in timm.list_pretrained(f"{base}.*") if name.partition(".")[0] == base
-    ]
-    if tag and tag not in tags:
-        raise UnknownName(
-            "weights tag", tag, tags or ["(none published)"], hint=f"They are the tags of {base!r}."
-        )
+    _require_tag(architecture)
     config = timm.models.get_pretrained_cfg(architecture)
     if config is None:
         return {}

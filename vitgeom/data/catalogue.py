@@ -31,8 +31,9 @@ def open_dataset(ref: DatasetRef) -> ImageDataset:
 
     Raises:
         UnknownName: No dataset, or no option of that dataset, has this name; the nearest one is suggested.
-        InvalidInput: An option has a value that the dataset refuses.
+        InvalidInput: It is no reference, or an option has a value that the dataset refuses.
     """
+    require_reference(ref)
     if ref.name not in DATASETS:
         raise UnknownName(
             "dataset",
@@ -54,3 +55,21 @@ def open_dataset(ref: DatasetRef) -> ImageDataset:
                 f"option {key!r} of dataset {ref.name!r} is missing. Give DatasetRef.from_options({ref.name!r}, {key}=...)."
             )
     return opener(**dict(ref.options))
+
+
+def require_reference(ref: object) -> None:
+    """Refuse what is no reference, and name the one that was probably meant.
+
+    Args:
+        ref: What the caller gave.
+
+    Raises:
+        InvalidInput: It is no ``DatasetRef``.
+    """
+    if isinstance(ref, DatasetRef):
+        return
+    name = ref if isinstance(ref, str) else "digits"
+    raise InvalidInput(
+        f"a dataset is opened by a DatasetRef, got {type(ref).__name__} {str(ref)[:80]!r}. "
+        f"Give open_dataset(DatasetRef.from_options({name!r}))."
+    )

@@ -21,6 +21,10 @@ class Quarantined:
     reason: str
 
 
+class NoSuchRow(InvalidInput, IndexError):
+    """A row number that is not in the split."""
+
+
 @dataclass(frozen=True)
 class Split:
     """Images in a fixed order; row i has ``sample_ids[i]``, ``labels[i]``, ``groups[i]`` and ``read(i)``.
@@ -29,7 +33,8 @@ class Split:
         sample_ids: [n] unique names, stable between runs.
         labels: int64 [n], indices into ``ImageDataset.classes``.
         groups: int64 [n], rows of one group come from one origin; -1 where there is none.
-        read: Row -> image of mode RGB. Pure, safe to call from several threads and processes.
+        read: Row -> image of mode RGB. Pure, safe to call from several threads and processes; rows outside 0 .. n - 1 are refused
+            here, for every source.
     """
 
     sample_ids: Sequence[str]
@@ -46,9 +51,19 @@ class Split:
                 raise InvalidInput(
                     f"{name} must be an int64 vector, got {array.dtype} of shape {array.shape}."
                 )
+        object.__setattr__(self, "read", _within(len(self), self.read))
 
     def __len__(self) -> int:
         return len(self.sample_ids)
+
+
+def _within(count: int, read: Callable[[int], Image.Image]) -> Callable[[int], Image.Image]:
+    def checked(row: int) -> Image.Image:
+        if not 0 <= row < count:
+            raise NoSuchRow(f"row {row} is not in this split of {count}. Rows count from 0 to {count - 1}.")
+        return read(row)
+
+    return checked
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from PIL import Image
 from vitgeom.data.dataset import SPLITS, ImageDataset, Split
 from vitgeom.data.packaged_file import packaged_file
 from vitgeom.data.splits import stratified_split
-from vitgeom.data.whole_numbers import require_whole
+from vitgeom.data.whole_numbers import LARGEST_SIDE, require_whole
 from vitgeom.seeding import derive_seed
 
 VERSION = 2
@@ -32,12 +32,12 @@ def open_digits(*, size: int = 64) -> ImageDataset:
     writer may appear in several splits.
 
     Args:
-        size: Height and width in pixels, >= 8.
+        size: Height and width in pixels, 8 .. 16384.
 
     Raises:
-        InvalidInput: ``size`` is not a whole number >= 8.
+        InvalidInput: ``size`` is not a whole number in these bounds.
     """
-    require_whole("size", size, at_least=8)
+    require_whole("size", size, at_least=8, at_most=LARGEST_SIDE)
     pixels, labels = _measured()
     rows = stratified_split(labels, seed=_SPLIT_SEED, fractions=FRACTIONS).rows
     digest = hashlib.sha256(f"digits v{VERSION} size={size}".encode())

@@ -16,7 +16,7 @@ import numpy as np
 from vitgeom.data.dataset import SPLITS, Quarantined
 from vitgeom.data.decode import decode_image, quiet_decoders
 from vitgeom.data.folder_scan import Candidate, Scan, scan_folder
-from vitgeom.data.folder_splits import assign_splits
+from vitgeom.data.folder_splits import assign_splits, few
 from vitgeom.data.whole_numbers import require_whole
 from vitgeom.errors import InvalidInput
 
@@ -128,7 +128,8 @@ def index_folder(
         on_progress: Called with (files done, files in all) now and then.
 
     Raises:
-        InvalidInput: The folder is missing or holds no usable images, fewer than two classes, or too few images for its splits.
+        InvalidInput: The folder is missing or holds no usable images, fewer than two classes, or too few images for its splits; or
+            its own splits cannot be measured (one class in train, no trained class in val or test).
     """
     require_whole("seed", seed, at_least=0)
     require_whole("threads", threads, at_least=1)
@@ -143,7 +144,7 @@ def index_folder(
         FolderEntry(item.path, label_of[item.class_name], str(item.split), digest)
         for item, digest in zip(placed, hashes, strict=True)
     )
-    _require_splits(folder, entries)
+    _require_splits(folder, entries, classes)
     quarantine = tuple(sorted(scan.quarantine, key=lambda item: item.path))
     return FolderIndex(
         str(folder), classes, entries, quarantine, dict(sorted(scan.skipped.items())), tuple(notes)
@@ -209,13 +210,31 @@ def _require_classes(folder: Path, classes: tuple[str, ...], scan: Scan) -> None
     )
 
 
-def _require_splits(folder: Path, entries: tuple[FolderEntry, ...]) -> None:
+def _require_splits(folder: Path, entries: tuple[FolderEntry, ...], classes: tuple[str, ...]) -> None:
     counts = Counter(entry.split for entry in entries)
     for split, purpose in (("train", "training"), ("val", "validation"), ("test", "test")):
         if not counts[split]:
             raise InvalidInput(
                 f"image folder {str(folder)!r} leaves no {purpose} images: {len(entries)} usable in all. Add images, so that some class "
                 f"has at least three, or a folder {split!r} with images of its own."
+            )
+    _require_shared_classes(folder, entries, classes)
+
+
+def _require_shared_classes(folder: Path, entries: tuple[FolderEntry, ...], classes: tuple[str, ...]) -> None:
+    """Refuse splits on which nothing can be learned, or nothing that was learned can be measured."""
+    found = {split: {classes[item.label] for item in entries if item.split == split} for split in SPLITS}
+    trained = found["train"]
+    if len(trained) < 2:
+        raise InvalidInput(
+            f"image folder {str(folder)!r} has usable training images of one class only, {few(sorted(trained))}; val and test have "
+            f"{few(sorted(found['val'] | found['test']))}. Put at least two classes below its training folder."
+        )
+    for split in ("val", "test"):
+        if not trained & found[split]:
+            raise InvalidInput(
+                f"image folder {str(folder)!r} has no {split} image of a class that is trained on: train has {few(sorted(trained))}; "
+                f"{split} has {few(sorted(found[split]))}. Use the same class names in every split."
             )
 
 

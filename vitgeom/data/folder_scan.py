@@ -5,6 +5,7 @@ Two layouts: ``root/class/.../image`` and ``root/split/class/.../image``. A clas
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections import Counter
@@ -16,6 +17,7 @@ from vitgeom.data.dataset import Quarantined
 from vitgeom.data.decode import EXTENSIONS
 from vitgeom.errors import InvalidInput
 
+_NAMES_SHOWN = 5
 _SPLIT_NAMES = {
     "train": "train",
     "training": "train",
@@ -54,15 +56,15 @@ class Scan:
 def scan_folder(root: Path) -> Scan:
     """Walk a folder of images without opening any file.
 
-    Hidden names, unknown extensions and stray files are counted in ``skipped``. Links that lead out of the root are refused one by one
-    in ``quarantine``, as are folders that may not be read; linked folders inside the root are not entered (their images would count
-    twice).
+    Hidden names, unknown extensions and stray files are counted in ``skipped``. Links that lead out of the root or to themselves are
+    refused one by one in ``quarantine``, as are folders that may not be read; linked folders inside the root are not entered (their
+    images would count twice).
 
     Args:
         root: The folder.
 
     Raises:
-        InvalidInput: It is missing or not a folder, or its split folders contradict each other.
+        InvalidInput: It is missing or not a folder, its split folders contradict each other, or a class seems to be called "train".
     """
     if not root.is_dir():
         found = "is not a folder" if root.exists() else "does not exist"
@@ -75,6 +77,7 @@ def scan_folder(root: Path) -> Scan:
         for split, folder in splits.items():
             walk.classes(folder, split)
         walk.leftovers(set(splits.values()))
+        _require_split_layout(root, splits, walk.scan)
     else:
         walk.classes("", None)
     walk.scan.candidates.sort(key=lambda candidate: candidate.path)
@@ -83,7 +86,7 @@ def scan_folder(root: Path) -> Scan:
 
 def _split_folders(root: Path) -> Mapping[str, str]:
     """Return split -> folder name; empty for the layout without split folders."""
-    folders = sorted(item.name for item in root.iterdir() if item.is_dir() and not item.name.startswith("."))
+    folders = _folders(root)
     named = [(_SPLIT_NAMES[name.lower()], name) for name in folders if name.lower() in _SPLIT_NAMES]
     chosen = dict(named)
     if not chosen or ("train" not in chosen and len(named) < len(folders)):
@@ -98,6 +101,26 @@ def _split_folders(root: Path) -> Mapping[str, str]:
             f"image folder {str(root)!r} has {', '.join(folders)} but no 'train'. Add root/train/class/image."
         )
     return chosen
+
+
+def _folders(root: Path) -> list[str]:
+    """Return the names of the folders in the root; os.path.isdir, because Path.is_dir raises on some links."""
+    return sorted(name for name in os.listdir(root) if os.path.isdir(root / name) and name[0] != ".")
+
+
+def _require_split_layout(root: Path, splits: Mapping[str, str], scan: Scan) -> None:
+    """Refuse a folder "train" that looks like one class among others: fewer than two classes in it, and folders beside it."""
+    inside = {item.class_name for item in scan.candidates if item.split == "train"}
+    beside = [name for name in _folders(root) if name not in splits.values()]
+    if len(inside) >= 2 or not beside:
+        return
+    found = f"only one class, {inside.pop()!r}," if inside else "no class folders with images"
+    named = ", ".join(beside[:_NAMES_SHOWN]) + (", ..." if len(beside) > _NAMES_SHOWN else "")
+    raise InvalidInput(
+        f"image folder {str(root)!r}: its folder {splits['train']!r} is taken as the training split, but holds {found} while "
+        f"{len(beside)} other folders lie beside it ({named}). If {splits['train']!r} is a class, rename it, or put all classes below "
+        f"train/, val/ and test/."
+    )
 
 
 class _Walk:
@@ -141,6 +164,8 @@ class _Walk:
         for entry in entries:
             if entry.name.startswith("."):
                 self.scan.skipped["hidden"] += 1
+            elif reason := _why_unreachable(entry):
+                self._refuse(f"{folder}/{entry.name}" if folder else entry.name, reason)
             else:
                 yield entry
 
@@ -187,6 +212,23 @@ class _Walk:
             return stat.S_ISREG(entry.stat().st_mode)
         except OSError:
             return False
+
+
+def _why_unreachable(entry: os.DirEntry[str]) -> str | None:
+    """Return why a link cannot be followed, or None; a target that is not there is left to the checks of files."""
+    if not entry.is_symlink():
+        return None
+    try:
+        entry.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return (
+            "a link that leads to itself"
+            if error.errno == errno.ELOOP
+            else f"link cannot be followed: {error.strerror}"
+        )
+    return None
 
 
 def _is_text(path: str) -> bool:

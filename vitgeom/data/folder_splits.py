@@ -43,7 +43,7 @@ def assign_splits(
             names = " and no ".join(missing)
             notes.append(f"no usable {names} folder: taken from train, 20 % of each class (seed {seed})")
     if singles:
-        notes.append(f"{len(singles)} classes with a single image, kept in train: {_few(singles)}")
+        notes.append(f"{len(singles)} classes with a single image, kept in train: {few(singles)}")
     return placed, tuple(notes + _weaknesses(placed, hashes))
 
 
@@ -67,7 +67,7 @@ def _weaknesses(placed: Sequence[Candidate], hashes: Sequence[str]) -> list[str]
     notes = []
     trained = {item.class_name for item in placed if item.split == "train"}
     if unseen := sorted({item.class_name for item in placed} - trained):
-        notes.append(f"{len(unseen)} classes without training images: {_few(unseen)}")
+        notes.append(f"{len(unseen)} classes without training images: {few(unseen)}")
     in_train = {digest for item, digest in zip(placed, hashes, strict=True) if item.split == "train"}
     leaked = sum(
         item.split != "train" and digest in in_train for item, digest in zip(placed, hashes, strict=True)
@@ -77,5 +77,10 @@ def _weaknesses(placed: Sequence[Candidate], hashes: Sequence[str]) -> list[str]
     return notes
 
 
-def _few(names: Sequence[str]) -> str:
+def few(names: Sequence[str]) -> str:
+    """Return the first names as one text, and whether there are more.
+
+    Args:
+        names: In the order to show them.
+    """
     return ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")

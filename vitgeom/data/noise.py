@@ -9,7 +9,7 @@ from PIL import Image
 
 from vitgeom.data.dataset import SPLITS, ImageDataset, Split
 from vitgeom.data.sample_ids import NumberedIds
-from vitgeom.data.whole_numbers import require_whole
+from vitgeom.data.whole_numbers import LARGEST_SIDE, MOST_CLASSES, MOST_IMAGES, require_whole
 from vitgeom.seeding import derive_seed
 
 VERSION = 1
@@ -21,17 +21,17 @@ def open_noise(*, n: int = 1000, classes: int = 10, size: int = 64, seed: int = 
     A fifth of the images is val and a fifth is test. Memory is two int64 per image; no image is kept.
 
     Args:
-        n: Images in all splits together, >= 5.
-        classes: Number of labels, >= 2; row i has label ``i mod classes``.
-        size: Height and width in pixels, >= 1.
+        n: Images in all splits together, 5 .. 100 million.
+        classes: Number of labels, 2 .. 1 million; row i has label ``i mod classes``.
+        size: Height and width in pixels, 1 .. 16384.
         seed: Decides the pixels.
 
     Raises:
-        InvalidInput: A number is not whole or too small.
+        InvalidInput: A number is not whole, too small or too large.
     """
-    require_whole("n", n, at_least=5)
-    require_whole("classes", classes, at_least=2)
-    require_whole("size", size, at_least=1)
+    require_whole("n", n, at_least=5, at_most=MOST_IMAGES)
+    require_whole("classes", classes, at_least=2, at_most=MOST_CLASSES)
+    require_whole("size", size, at_least=1, at_most=LARGEST_SIDE)
     require_whole("seed", seed, at_least=0)
     fifth = n // 5
     counts = dict(zip(SPLITS, (n - 2 * fifth, fifth, fifth), strict=True))
@@ -48,8 +48,6 @@ def open_noise(*, n: int = 1000, classes: int = 10, size: int = 64, seed: int = 
 
 def _split(name: str, count: int, classes: int, size: int, seed: int) -> Split:
     def read(row: int) -> Image.Image:
-        if not 0 <= row < count:
-            raise IndexError(f"row {row} of {count} in split {name!r}")
         generator = np.random.default_rng(derive_seed(seed, "noise", name, row))
         return Image.fromarray(generator.integers(0, 256, size=(size, size, 3), dtype=np.uint8))
 

@@ -5,7 +5,8 @@ n = training rows, m = validation rows, L = layers, D = width, S = strengths.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Real
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from torch import Tensor
 from vitgeom.errors import InvalidInput
 from vitgeom.probes.labels import Labels, class_ids, class_index, label_array
 from vitgeom.probes.layer_probes import LayerProbes
-from vitgeom.probes.layers import LayerSource, as_layers, read_layer
+from vitgeom.probes.layers import Features, as_layers, read_layer
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET
 from vitgeom.probes.probe_layer import FitSettings, LayerOutcome, probe_layer
 from vitgeom.probes.selection import choose_layer
@@ -25,16 +26,16 @@ L2_GRID: tuple[float, ...] = tuple(float(f"{10 ** (-5 + 0.75 * step):.6g}") for 
 
 
 def fit_probes(
-    X: Tensor | LayerSource,
+    X: Features,
     y: Labels,
     *,
-    X_val: Tensor | LayerSource,
+    X_val: Features,
     y_val: Labels,
     l2: Sequence[float] = L2_GRID,
     tol: float = 1e-6,
     max_iter: int = 100,
     refit: bool = False,
-    sample_weight: Tensor | None = None,
+    sample_weight: Tensor | np.ndarray | None = None,
     device: torch.device | str | None = None,
     byte_budget: int = DEFAULT_BYTE_BUDGET,
 ) -> LayerProbes:
@@ -49,7 +50,7 @@ def fit_probes(
     with K columns. Memory: one layer at a time; see :mod:`vitgeom.probes.memory`.
 
     Args:
-        X: Training features ``[n, L, D]``, or a source that reads one layer at a time.
+        X: Training features ``[n, L, D]`` (tensor or numpy array), or a source that reads one layer at a time.
         y: n labels, integers or strings.
         X_val: Validation features, same layers and width.
         y_val: m labels of the same kind.
@@ -74,7 +75,7 @@ def fit_probes(
     classes, target, target_val = _targets(y, y_val)
     settings = FitSettings(
         num_classes=len(classes),
-        l2=torch.tensor(list(l2), dtype=torch.float64),
+        l2=_strengths(l2),
         tol=tol,
         max_iter=max_iter,
         sample_weight=_weight_column(sample_weight, num_rows=len(target)),
@@ -107,13 +108,26 @@ def _targets(y: Labels, y_val: Labels) -> tuple[np.ndarray, Tensor, Tensor]:
     return classes, class_index(labels, classes), class_index(labels_val, classes)
 
 
-def _weight_column(sample_weight: Tensor | None, *, num_rows: int) -> Float64[Tensor, "n 1"] | None:
+def _strengths(l2: object) -> Float64[Tensor, " S"]:
+    """Return the strengths as a tensor; whether they can be used is for the fit to say."""
+    given = l2.tolist() if isinstance(l2, Tensor | np.ndarray) else l2
+    values = list(given) if isinstance(given, Iterable) else None
+    if values is None or not all(isinstance(part, Real) and not isinstance(part, bool) for part in values):
+        raise InvalidInput(
+            f"l2 must be a sequence of numbers, got {l2!r}; a single strength is l2=(0.1,), and without l2 the grid L2_GRID is tried."
+        )
+    return torch.tensor([float(part) for part in values], dtype=torch.float64)
+
+
+def _weight_column(
+    sample_weight: Tensor | np.ndarray | None, *, num_rows: int
+) -> Float64[Tensor, "n 1"] | None:
     """Return the row weights as one column."""
     if sample_weight is None:
         return None
     if sample_weight.shape != (num_rows,):
         raise InvalidInput(f"sample_weight must have shape [{num_rows}], got {list(sample_weight.shape)}.")
-    return sample_weight.detach().cpu().double()[:, None]
+    return torch.as_tensor(sample_weight).detach().cpu().double()[:, None]
 
 
 def _collect(outcomes: list[LayerOutcome], *, classes: np.ndarray, settings: FitSettings) -> LayerProbes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Float64, Int64
 from torch import Tensor
@@ -118,16 +119,16 @@ def _assemble(
     )
 
 
-def _check_settings(l2: Float64[Tensor, " P"], *, tol: float, max_iter: int) -> None:
+def _check_settings(l2: Float64[Tensor, " P"], *, tol: object, max_iter: object) -> None:
     if len(l2) == 0 or not bool(((l2 > 0) & torch.isfinite(l2)).all()):
         raise InvalidInput(
             f"l2 must hold positive finite strengths, got {l2.tolist()}; without a penalty separable data has no "
             "optimum, so use a small one such as 1e-6."
         )
-    if not 0 < tol < 1:
-        raise InvalidInput(f"tol must lie strictly between 0 and 1, got {tol}; 1e-6 is the default.")
-    if max_iter < 1:
-        raise InvalidInput(f"max_iter must be >= 1, got {max_iter}.")
+    if not isinstance(tol, int | float | np.floating) or not 0 < tol < 1:
+        raise InvalidInput(f"tol must lie strictly between 0 and 1, got {tol!r}; 1e-6 is the default.")
+    if not isinstance(max_iter, int | np.integer) or isinstance(max_iter, bool) or max_iter < 1:
+        raise InvalidInput(f"max_iter must be an integer >= 1, got {max_iter!r}; 100 is the default.")
 
 
 def _row_weights(

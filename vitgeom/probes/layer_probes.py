@@ -13,7 +13,7 @@ from torch import Tensor
 
 from vitgeom.errors import InvalidInput
 from vitgeom.probes.labels import Labels, class_index, label_array
-from vitgeom.probes.layers import LayerSource, as_layers
+from vitgeom.probes.layers import LayerSource, as_layers, layer_tensor, refuse_non_finite
 from vitgeom.probes.memory import chunk_rows
 
 
@@ -74,14 +74,17 @@ class LayerProbes:
         """Layers (0-based) whose probe did not converge."""
         return tuple((~self.final_converged).nonzero()[:, 0].tolist())
 
-    def logits(self, x: Float[Tensor, "n L D"] | LayerSource) -> Float32[Tensor, "n L K"]:
+    def logits(
+        self, x: Float[Tensor, "n L D"] | Float[np.ndarray, "n L D"] | LayerSource
+    ) -> Float32[Tensor, "n L K"]:
         """Return the logits of every layer's probe, computed in float64 and rounded once.
 
         Args:
             x: Raw features, or a source that reads one layer at a time.
 
         Raises:
-            InvalidInput: Another number of layers or another width than in training.
+            InvalidInput: Neither features nor a source of them, another number of layers or another width than in training, or a NaN
+                or infinite value (row and layer named).
         """
         source = as_layers(x, name="X")
         if source.num_layers != self.num_layers:
@@ -89,7 +92,11 @@ class LayerProbes:
                 f"X must have the {self.num_layers} layers of the probes, got {source.num_layers}."
             )
         return torch.stack(
-            [self.layer_logits(source(layer), layer=layer) for layer in range(self.num_layers)], dim=1
+            [
+                self.layer_logits(layer_tensor(source(layer), name="X", layer=layer), layer=layer)
+                for layer in range(self.num_layers)
+            ],
+            dim=1,
         )
 
     def layer_logits(self, x: Float[Tensor, "n D"], *, layer: int) -> Float32[Tensor, "n K"]:
@@ -100,13 +107,14 @@ class LayerProbes:
             layer: 0-based.
 
         Raises:
-            InvalidInput: Another width than in training.
+            InvalidInput: Another width than in training, or a NaN or infinite value.
         """
         num_rows, width = x.shape
         if width != self.weight.shape[1]:
             raise InvalidInput(
                 f"X must have the training width {self.weight.shape[1]}, got {width} at layer {layer}."
             )
+        refuse_non_finite(x, name="X", layer=layer)
         rows = chunk_rows(width=width, columns=len(self.classes))
         out = torch.empty(num_rows, len(self.classes), dtype=torch.float32)
         for start in range(0, num_rows, rows):
@@ -114,7 +122,7 @@ class LayerProbes:
             out[start : start + rows] = (z @ self.weight[layer] + self.bias[layer]).float()
         return out
 
-    def predict(self, x: Float[Tensor, "n L D"] | LayerSource) -> np.ndarray:
+    def predict(self, x: Float[Tensor, "n L D"] | Float[np.ndarray, "n L D"] | LayerSource) -> np.ndarray:
         """Return the predicted class of every row by every layer, ``[n, L]``, in the original ids.
 
         Args:

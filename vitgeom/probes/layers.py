@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -27,6 +28,10 @@ class LayerSource(Protocol):
     def __call__(self, layer: int) -> Tensor:
         """Return the features ``[n, D]`` of one layer."""
         ...
+
+
+Features = Tensor | np.ndarray | LayerSource
+"""What features may come as: an array ``[n, L, D]``, or a source that reads one layer at a time."""
 
 
 class TensorLayers:
@@ -49,7 +54,7 @@ class TensorLayers:
 class FunctionLayers:
     """Layers that a function reads on demand, for example from a feature store."""
 
-    def __init__(self, read: Callable[[int], Tensor], *, num_layers: int) -> None:
+    def __init__(self, read: Callable[[int], Tensor | np.ndarray], *, num_layers: int) -> None:
         """Remember how to read.
 
         Args:
@@ -68,26 +73,74 @@ class FunctionLayers:
 
     def __call__(self, layer: int) -> Tensor:
         """Read one layer."""
-        return self._read(layer)
+        return layer_tensor(self._read(layer), name="features", layer=layer)
 
 
-def as_layers(x: Tensor | LayerSource, *, name: str) -> LayerSource:
-    """Return a tensor ``[n, L, D]`` as a source; a source is returned as it is.
+def as_layers(x: object, *, name: str) -> LayerSource:
+    """Return a tensor or an array ``[n, L, D]`` as a source; a source is returned as it is.
 
     Args:
-        x: Features.
+        x: Features; see :data:`Features`. Of a numpy array one layer at a time is copied, so it may be a memory map.
         name: Name of the argument, for the error message.
 
     Raises:
-        InvalidInput: The tensor is not three-dimensional or has no layer.
+        InvalidInput: Neither features nor a source of them, not three-dimensional, or no layer.
     """
-    if not isinstance(x, Tensor):
-        return x
+    if not isinstance(x, Tensor | np.ndarray):
+        if isinstance(x, LayerSource):
+            return x
+        raise InvalidInput(
+            f"{name} must be a tensor or a numpy array [n, L, D], or a source of layers, got {type(x).__name__}; "
+            "stack features with torch.stack(layers, dim=1), or read them on demand with FunctionLayers."
+        )
     if x.ndim != 3 or x.shape[1] == 0:
         raise InvalidInput(
             f"{name} must have shape [n, L, D] with L >= 1, got {list(x.shape)}; one layer alone is {name}[:, None, :]."
         )
-    return TensorLayers(x)
+    if isinstance(x, Tensor):
+        return TensorLayers(x)
+    return FunctionLayers(
+        lambda layer: layer_tensor(x[:, layer], name=name, layer=layer), num_layers=x.shape[1]
+    )
+
+
+def float_tensor(x: np.ndarray, *, name: str) -> Tensor:
+    """Return a contiguous copy of an array as a tensor; the array may be read-only, turned round or of foreign byte order.
+
+    Args:
+        x: Real numbers in floating point.
+        name: Name of the argument, for the error message.
+
+    Raises:
+        InvalidInput: The array is of another kind, or wider than 64 bits.
+    """
+    if x.dtype.kind != "f" or x.dtype.itemsize > 8:
+        raise InvalidInput(
+            f"{name} must be floating point of at most 64 bits, got a numpy array of {x.dtype}; "
+            "call .astype(numpy.float32) first."
+        )
+    return torch.from_numpy(np.array(x, dtype=x.dtype.newbyteorder("="), order="C"))
+
+
+def layer_tensor(x: object, *, name: str, layer: int) -> Tensor:
+    """Return what a source gave for one layer as a tensor.
+
+    Args:
+        x: A tensor or a numpy array.
+        name: Name of the argument, for the error message.
+        layer: Which layer it is.
+
+    Raises:
+        InvalidInput: It is neither, or an array without real numbers.
+    """
+    if isinstance(x, np.ndarray):
+        return float_tensor(x, name=f"{name} at layer {layer}")
+    if not isinstance(x, Tensor):
+        raise InvalidInput(
+            f"{name} at layer {layer} must be a tensor or a numpy array [n, D], got {type(x).__name__}; "
+            "return torch.as_tensor(...) from the function that reads it."
+        )
+    return x
 
 
 def read_layer(
@@ -108,7 +161,7 @@ def read_layer(
     Raises:
         InvalidInput: Wrong shape, no columns, not floating point, or a NaN or infinite value (row and layer named).
     """
-    x = source(layer)
+    x = layer_tensor(source(layer), name=name, layer=layer)
     if x.ndim != 2 or x.shape[0] != rows or x.shape[1] == 0:
         raise InvalidInput(
             f"{name} at layer {layer} must have shape [{rows}, D] to match its {rows} labels, got {list(x.shape)}."

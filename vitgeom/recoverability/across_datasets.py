@@ -12,6 +12,7 @@ from torch import Generator
 
 from vitgeom.bootstrap import Interval, check_resampling, percentile_interval
 from vitgeom.errors import InvalidInput
+from vitgeom.recoverability.analyse import check_generator
 from vitgeom.recoverability.report import RecoverabilityReport
 
 FEWEST = 3
@@ -72,8 +73,9 @@ def across_datasets(
         level: Share of resamples inside the interval.
 
     Raises:
-        InvalidInput: Fewer than three reports.
+        InvalidInput: Fewer than three reports, or no generator.
     """
+    check_generator(generator)
     if len(reports) < FEWEST:
         raise InvalidInput(
             f"reports must hold at least {FEWEST} datasets, got {len(reports)}: two points lie on a line whatever they are."

@@ -5,12 +5,16 @@ L = layers, n = test samples, K = classes, E = samples the last layer gets wrong
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Float, Int, Int64
 from torch import Generator, Tensor
 
 from vitgeom.bootstrap import Interval, check_resampling, percentile_interval, resample_counts
 from vitgeom.errors import InvalidInput
+from vitgeom.probes.layers import float_tensor
 from vitgeom.recoverability.permutation_floor import permutation_floor
 from vitgeom.recoverability.relations import Relations
 from vitgeom.recoverability.report import PermutationFloor, RecoverabilityReport
@@ -20,8 +24,8 @@ LEVEL = 0.95
 
 
 def analyse(
-    logits: Float[Tensor, "L n K"],
-    labels: Int64[Tensor, " m"],
+    logits: Float[Tensor, "L n K"] | Float[np.ndarray, "L n K"],
+    labels: Int[Tensor, " m"] | Int[np.ndarray, " m"] | Sequence[int],
     *,
     best_layer: int | None = None,
     num_bootstrap: int = 1000,
@@ -37,7 +41,7 @@ def analyse(
     Cost: one product of ``[num_bootstrap, n]`` with about ``[n, 7 L + L^2 / 2]``, and num_permutations * (L - 1) shuffles of E.
 
     Args:
-        logits: Of every layer's probe on the test split, last layer last.
+        logits: Of every layer's probe on the test split, last layer last; a tensor or a numpy array.
         labels: Index into the probes' classes; -1 for a class they were never shown (always wrong; all such samples
             form one class in mean-per-class accuracy).
         best_layer: The layer validation chose, 0-based. Never choose it on these samples.
@@ -46,11 +50,14 @@ def analyse(
         generator: The only source of randomness.
 
     Raises:
-        InvalidInput: Shapes do not match, no samples, a label or best_layer out of range, NaN logits.
+        InvalidInput: Logits, labels, best_layer or generator of another kind; shapes do not match, no samples, a label or best_layer
+            out of range, NaN logits.
     """
-    _check(logits, labels, best_layer=best_layer)
+    check_generator(generator)
+    logits, labels = _logit_tensor(logits), _label_tensor(labels)
+    _check(logits, labels)
+    best_layer = _layer_number(best_layer, num_layers=len(logits))
     check_resampling(len(labels), num_resamples=num_bootstrap, level=LEVEL)
-    labels = labels.cpu()
     predictions = logits.argmax(dim=2).cpu()
     correct = predictions == labels
     wrong = ~correct[-1]
@@ -97,7 +104,74 @@ def analyse(
     )
 
 
-def _check(logits: Tensor, labels: Tensor, *, best_layer: int | None) -> None:
+def check_generator(generator: object) -> None:
+    """Refuse a missing source of randomness, for which torch would quietly use its global one.
+
+    Args:
+        generator: What the caller gave.
+
+    Raises:
+        InvalidInput: It is no ``torch.Generator``.
+    """
+    if not isinstance(generator, Generator):
+        raise InvalidInput(
+            f"generator must be a torch.Generator, got {generator!r}: results must be reproducible; "
+            "pass torch.Generator().manual_seed(0)."
+        )
+
+
+def _logit_tensor(logits: object) -> Float[Tensor, "L n K"]:
+    """Return logits as a tensor of three dimensions."""
+    if not isinstance(logits, Tensor | np.ndarray):
+        raise InvalidInput(
+            f"logits must be a tensor or a numpy array [L, n, K], got {type(logits).__name__}; "
+            "torch.stack puts those of several layers together."
+        )
+    if logits.ndim != 3:
+        raise InvalidInput(
+            f"logits must have shape [L, n, K], got {list(logits.shape)}; those of one layer alone are logits[None]."
+        )
+    if isinstance(logits, np.ndarray):
+        return float_tensor(logits, name="logits")
+    if not logits.is_floating_point():
+        raise InvalidInput(f"logits must be floating point, got {logits.dtype}; call .float() first.")
+    return logits
+
+
+def _label_tensor(labels: object) -> Int64[Tensor, " n"]:
+    """Return labels as class indices on the CPU."""
+    way_out = "LayerProbes.index turns original ids into indices."
+    try:
+        given = labels if isinstance(labels, Tensor) else torch.from_numpy(np.array(labels))
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"labels must be a tensor, an array or a list of integers, got a {type(labels).__name__} of something else; {way_out}"
+        ) from None
+    if given.ndim != 1:
+        raise InvalidInput(
+            f"labels must be one class index per sample, shape [n], got {list(given.shape)}; {way_out}"
+        )
+    if len(given) and (given.dtype == torch.bool or given.is_floating_point() or given.is_complex()):
+        raise InvalidInput(f"labels must be integers, got {given.dtype}; {way_out}")
+    return given.detach().cpu().long()
+
+
+def _layer_number(best_layer: object, *, num_layers: int) -> int | None:
+    """Return the chosen layer as a plain integer."""
+    if best_layer is None:
+        return None
+    number = -1
+    if isinstance(best_layer, int | np.integer) and not isinstance(best_layer, bool):
+        number = int(best_layer)
+    if not 0 <= number < num_layers:
+        raise InvalidInput(
+            f"best_layer must be an integer in 0..{num_layers - 1}, or None for no choice, got {best_layer!r}; "
+            "LayerProbes.best_layer is the one that validation chose."
+        )
+    return number
+
+
+def _check(logits: Tensor, labels: Tensor) -> None:
     num_layers, num_samples, num_classes = logits.shape
     if num_samples != len(labels):
         raise InvalidInput(
@@ -113,8 +187,6 @@ def _check(logits: Tensor, labels: Tensor, *, best_layer: int | None) -> None:
             f"labels must be class indices 0..{num_classes - 1} (-1: a class the probes do not know), got values from "
             f"{int(labels.min())} to {int(labels.max())}; LayerProbes.index turns original ids into indices."
         )
-    if best_layer is not None and not 0 <= best_layer < num_layers:
-        raise InvalidInput(f"best_layer must lie in 0..{num_layers - 1}, got {best_layer}.")
     if bool(torch.isnan(logits).any()):
         bad = torch.isnan(logits).any(dim=2).nonzero()[0].tolist()
         raise InvalidInput(

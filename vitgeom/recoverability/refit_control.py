@@ -15,7 +15,7 @@ from vitgeom.probes.labels import Labels, class_ids, class_index, label_array
 from vitgeom.probes.layer_fit import fit_layer
 from vitgeom.probes.layers import refuse_non_finite
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET
-from vitgeom.recoverability.analyse import analyse
+from vitgeom.recoverability.analyse import analyse, check_generator
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,9 @@ def refit_control(
         generator: The only source of randomness.
 
     Raises:
-        InvalidInput: num_refits < 1, shapes that do not match, one class only, NaN or infinite features.
+        InvalidInput: No generator, num_refits < 1, shapes that do not match, one class only, NaN or infinite features.
     """
+    check_generator(generator)
     if num_refits < 1:
         raise InvalidInput(
             f"num_refits must be >= 1, got {num_refits}; with one layer there is nothing to control for."

@@ -113,6 +113,16 @@ def test_images_of_an_illegal_size_name_the_legal_neighbours(nano):
 def test_an_empty_batch_is_refused(nano):
     with pytest.raises(InvalidInput, match="images is an empty batch"):
         nano.capture(torch.zeros(0, 3, 32, 32))
+    with pytest.raises(InvalidInput, match="images is an empty list"):
+        nano.preprocess_batch([])
+
+
+def test_the_form_of_a_batch_is_checked_first(nano):
+    """Without the checks of jaxtyping, which refuse the same in tests."""
+    with pytest.raises(InvalidInput, match=r"got a NumPy array \[1, 3, 32, 32\] of float64"):
+        nano._check_batch(np.zeros((1, 3, 32, 32)))
+    with pytest.raises(InvalidInput, match=r"got a tensor \[3, 32, 32\]"):
+        nano._check_batch(torch.zeros(3, 32, 32))
 
 
 @pytest.mark.parametrize(("start", "stop"), [(-1, 3), (4, 3), (0, 13)])

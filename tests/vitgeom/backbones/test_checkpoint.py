@@ -59,6 +59,22 @@ def test_a_config_beside_the_file_names_the_architecture(tmp_path):
     assert checkpoint.read_architecture(tmp_path / "w.pth") == "test_vit2"
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{broken", "cannot be read as JSON"),
+        (b"\xff\xfe", "cannot be read as JSON"),
+        (b"[1]", "must hold an object whose 'architecture' is a name, got '\\[1\\]'"),
+        (b'{"architecture": 3}', "must hold an object whose 'architecture' is a name, got '3'"),
+    ],
+)
+def test_a_config_that_says_nothing_is_refused_by_name(tmp_path, content, message):
+    torch.save({"a": torch.ones(1)}, tmp_path / "w.pth")
+    (tmp_path / "config.json").write_bytes(content)
+    with pytest.raises(InvalidInput, match=rf"file '.*config\.json' beside the checkpoint {message}"):
+        checkpoint.read_architecture(tmp_path / "w.pth")
+
+
 def test_code_in_a_file_is_never_run(tmp_path):
     torch.save({"a": torch.ones(1), "hook": Dangerous()}, tmp_path / "w.pth")
     with pytest.raises(InvalidInput, match="holds more than tensors, and code from a file is never run"):
@@ -71,7 +87,7 @@ def test_code_in_a_file_is_never_run(tmp_path):
 def test_damaged_files_are_refused(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(
-        InvalidInput, match=r"w\.(pth|safetensors)' (cannot be read as weights|holds more than tensors)"
+        InvalidInput, match=r"w\.(pth|safetensors)' cannot be read as a checkpoint: .*[a-z]\. Fetch or save"
     ):
         checkpoint.read_state(tmp_path / name)
 
@@ -80,9 +96,9 @@ def test_a_truncated_download_is_refused(tmp_path):
     safetensors.torch.save_file({"a": torch.ones(1000)}, tmp_path / "w.safetensors")
     whole = (tmp_path / "w.safetensors").read_bytes()
     (tmp_path / "w.safetensors").write_bytes(whole[:-100])
-    with pytest.raises(InvalidInput, match="cannot be read as weights"):
+    with pytest.raises(InvalidInput, match="cannot be read as a checkpoint"):
         checkpoint.read_state(tmp_path / "w.safetensors")
-    with pytest.raises(InvalidInput, match="cannot be read as weights"):
+    with pytest.raises(InvalidInput, match="cannot be read as a checkpoint"):
         checkpoint.read_architecture(tmp_path / "w.safetensors")
 
 
@@ -141,6 +157,17 @@ def test_weights_that_are_not_finite_are_refused(model):
     state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     state["blocks.1.mlp.fc1.weight"][0, 0] = float("inf")
     with pytest.raises(InvalidInput, match=r"not finite in blocks\.1\.mlp\.fc1\.weight"):
+        put(state, model)
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.bool, torch.complex64])
+def test_whole_numbers_in_place_of_weights_are_refused(model, dtype):
+    state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    state["blocks.1.mlp.fc1.weight"] = state["blocks.1.mlp.fc1.weight"].to(dtype)
+    with pytest.raises(
+        InvalidInput,
+        match=rf"no real weights .*: blocks\.1\.mlp\.fc1\.weight is {dtype}\. Save it in float32",
+    ):
         put(state, model)
 
 

@@ -41,3 +41,12 @@ def test_other_sizes_name_the_legal_neighbours():
 def test_empty_and_negative_sizes_are_refused(size):
     with pytest.raises(InvalidInput, match="height 14 and width 14"):
         check_image_size(size, patch_size=(14, 14), name="x")
+
+
+@pytest.mark.parametrize("size", [(14, 1_000_000), (1_000_000, 1_000_000), (16_394, 14)])
+def test_sizes_that_no_memory_holds_are_refused(size):
+    check_image_size((16_380, 14), patch_size=(14, 14), name="x")
+    with pytest.raises(
+        InvalidInput, match=r"for backbone 'x' is more than 16384 pixels a side\. .*example 252\."
+    ):
+        check_image_size(size, patch_size=(14, 14), name="x")

@@ -67,6 +67,13 @@ def test_narrow_dtypes_are_an_option_of_capture():
         load_backbone("nano_selfsup", pretrained=False, dtype=torch.float16)
 
 
+@pytest.mark.parametrize("device", ["cuda", "xx"])
+def test_a_device_that_is_not_there_is_refused_before_anything_is_read(device, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(InvalidInput, match=f"device='{device}' is no.* are: cpu"):
+        load_backbone("nowhere/w.pth", device=device)
+
+
 def test_illegal_image_size_names_legal_ones():
     with pytest.raises(InvalidInput, match=r"image_size=225x225.*height 224 or 238"):
         load_backbone("vit_small_patch14_dinov2", pretrained=False, image_size=225)

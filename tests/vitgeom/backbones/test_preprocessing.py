@@ -8,6 +8,7 @@ import torch
 from PIL import Image
 
 from vitgeom.backbones.preprocessing import Preprocessing
+from vitgeom.errors import InvalidInput
 
 DATA = {
     "input_size": (3, 64, 64),
@@ -39,6 +40,11 @@ def test_any_picture_comes_out_at_the_image_size(size, wanted):
 def test_other_modes_become_rgb(mode):
     grey = Image.new("RGB", (64, 64), (255, 255, 255)).convert(mode)
     assert Preprocessing(DATA, image_size=(64, 64))(grey).shape == (3, 64, 64)
+
+
+def test_a_picture_without_pixels_is_refused():
+    with pytest.raises(InvalidInput, match="image has no pixels"):
+        Preprocessing(DATA, image_size=(64, 64))(Image.new("RGB", (0, 0)))
 
 
 def test_the_centre_is_kept_by_a_crop():

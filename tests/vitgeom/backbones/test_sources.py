@@ -74,6 +74,13 @@ def test_unknown_names_are_refused_whether_pretrained_or_not():
             resolve("nano_selfsupp", architecture=None, pretrained=pretrained)
 
 
+def test_an_unknown_tag_is_refused_wherever_it_is_given(file):
+    with pytest.raises(UnknownName, match=r"unknown weights tag 'nonsense'.*tags of 'test_vit'"):
+        resolve("test_vit.nonsense", architecture=None, pretrained=False)
+    with pytest.raises(UnknownName, match="unknown weights tag 'nonsense'"):
+        resolve(file, architecture="test_vit.nonsense", pretrained=True)
+
+
 def test_without_a_copy_and_offline_the_ways_out_are_named():
     with pytest.raises(
         InvalidInput,

@@ -78,6 +78,14 @@ def test_a_name_without_weights_has_no_place():
 def test_an_unknown_tag_names_the_known_ones():
     with pytest.raises(UnknownName, match=r"unknown weights tag 'r161_in1k'\. Did you mean 'r160_in1k'\?"):
         timm_models.published_at("test_vit.r161_in1k")
+    with pytest.raises(UnknownName, match=r"'foo'.*Known: augreg_in21k.*tags of 'vit_tiny_patch16_224'"):
+        timm_models.family_of("vit_tiny_patch16_224.foo")
+
+
+def test_a_tag_without_published_weights_is_still_a_name():
+    base = "vit_small_resnet50d_s16_224"
+    assert timm_models.family_of(f"{base}.untrained") == "vision_transformer_hybrid"
+    assert timm_models.published_at(f"{base}.untrained") == {}
 
 
 def test_data_configuration_follows_the_image_size():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from vitgeom.data import DATASETS, DatasetRef, open_dataset
+from vitgeom.data.catalogue import require_reference
 from vitgeom.errors import InvalidInput, UnknownName
 
 BUILT_IN = [DatasetRef("digits"), DatasetRef("photos"), DatasetRef("scenes"), DatasetRef("noise")]
@@ -58,6 +59,17 @@ def test_unknown_names_and_options_are_refused_with_the_nearest_one():
         open_dataset(DatasetRef.from_options("scenes", max_distanc=8))
     with pytest.raises(InvalidInput, match="option 'root' of dataset 'folder' is missing"):
         open_dataset(DatasetRef("folder"))
+
+
+@pytest.mark.parametrize(
+    ("given", "name"), [("noise", "noise"), (None, "digits"), ({"name": "noise"}, "digits")]
+)
+def test_what_is_no_reference_is_refused_with_the_one_that_was_meant(given, name):
+    require_reference(DatasetRef("noise"))
+    with pytest.raises(
+        InvalidInput, match=rf"by a DatasetRef, got .*open_dataset\(DatasetRef.from_options\('{name}'\)\)"
+    ):
+        require_reference(given)
 
 
 def test_the_list_is_closed():

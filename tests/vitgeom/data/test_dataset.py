@@ -34,6 +34,15 @@ def test_length_is_the_number_of_rows():
     assert len(_split([0, 1, 1])) == 3
 
 
+@pytest.mark.parametrize("row", [-1, 3])
+@pytest.mark.parametrize("kind", [InvalidInput, IndexError])
+def test_rows_outside_are_refused_for_every_source(row, kind):
+    split = _split([0, 1, 1])
+    assert split.read(2).size == (4, 4)
+    with pytest.raises(kind, match=rf"row {row} is not in this split of 3\. Rows count from 0 to 2"):
+        split.read(row)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

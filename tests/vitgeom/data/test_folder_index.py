@@ -157,6 +157,15 @@ def test_progress_reaches_the_end(tmp_path, monkeypatch):
         ({"a": 1, "b": 1}, "leaves no validation images: 2 usable in all"),
         ({"a": 2, "b": 2}, "leaves no test images: 4 usable in all"),
         ({"train/a": 1, "train/b": 1, "test/a": 2}, "leaves no validation images.*a folder 'val'"),
+        (
+            {"train/a": 3, "val/a": 1, "val/b": 1, "test/a": 1, "test/b": 1},
+            "training images of one class only, a; val and test have a, b. Put at least two",
+        ),
+        (
+            {"train/a": 3, "train/b": 3, "val/a": 1, "test/c": 1, "test/d": 1},
+            "no test image of a class that is trained on: train has a, b; test has c, d. Use the same class names",
+        ),
+        ({"train/a": 3, "train/b": 3, "val/A": 1, "test/a": 1}, "no val image of a class that is trained on"),
     ],
 )
 def test_a_folder_that_cannot_be_measured_is_refused(tmp_path, counts, message):

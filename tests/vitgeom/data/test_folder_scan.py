@@ -55,7 +55,7 @@ def test_everything_passed_over_is_counted(tmp_path):
 
 
 def test_things_beside_split_folders_are_counted(tmp_path):
-    make_folder(tmp_path, {"train/cat": 1, "test/cat": 1, "docs": 2})
+    make_folder(tmp_path, {"train/cat": 1, "train/dog": 1, "test/cat": 1, "docs": 2})
     (tmp_path / "notes.txt").write_text("x")
     assert scan_folder(tmp_path).skipped == {"beside the split folders": 2}
 
@@ -90,6 +90,26 @@ def test_linked_folders_inside_are_not_counted_twice_and_loops_end(tmp_path):
     assert scan.skipped == {"linked folder": 2}
 
 
+def test_links_that_lead_to_themselves_are_refused_one_by_one(tmp_path):
+    make_folder(tmp_path, {"cat": 1, "dog": 1})
+    (tmp_path / "self").symlink_to("self")
+    (tmp_path / "cat" / "self").symlink_to("self")
+    (tmp_path / "dog" / "a.png").symlink_to("b.png")
+    (tmp_path / "dog" / "b.png").symlink_to("a.png")
+    scan = scan_folder(tmp_path)
+    assert [item.path for item in scan.candidates] == ["cat/000.png", "dog/000.png"]
+    assert {item.path for item in scan.quarantine} == {"self", "cat/self", "dog/a.png", "dog/b.png"}
+    assert {item.reason for item in scan.quarantine} == {"a link that leads to itself"}
+
+
+def test_a_link_that_cannot_be_followed_is_refused_alone(tmp_path):
+    make_folder(tmp_path, {"cat": 1, "dog": 1})
+    (tmp_path / "cat" / "far").symlink_to("x" * 300)
+    scan = scan_folder(tmp_path)
+    assert len(scan.candidates) == 2
+    assert [item.reason for item in scan.quarantine] == ["link cannot be followed: File name too long"]
+
+
 def test_a_linked_root_is_the_user_s_own_choice(tmp_path):
     real = make_folder(tmp_path / "real", {"cat": 1, "dog": 1})
     (tmp_path / "link").symlink_to(real)
@@ -120,6 +140,15 @@ def test_a_name_that_is_no_text_is_refused_alone(tmp_path):
             "two folders for one split among train, val, validation",
         ),
         ({"val/a": 1, "test/a": 1}, "has test, val but no 'train'"),
+        (
+            {"train": 2, "bus": 2, "car": 2},
+            r"'train' is taken as the training split, but holds no class folders with images while 2 other folders lie beside it "
+            r"\(bus, car\)\. If 'train' is a class, rename it, or put all classes below train/, val/ and test/",
+        ),
+        (
+            {"Train/old": 2, **{f"c{i:02d}": 1 for i in range(12)}},
+            r"'Train' .*only one class, 'old', while 12 .*c04, \.\.\.\)",
+        ),
     ],
 )
 def test_contradicting_split_folders_are_refused(tmp_path, counts, message):

@@ -45,8 +45,14 @@ def test_the_digest_names_the_options():
     assert len(digests) == 5
 
 
-def test_too_few_images_and_rows_beyond_the_end_are_refused():
+def test_too_few_and_too_many_images_and_rows_beyond_the_end_are_refused():
     with pytest.raises(InvalidInput, match="option 'n' must be a whole number >= 5, got 4"):
         open_noise(n=4)
-    with pytest.raises(IndexError, match="row 1 of 1 in split 'val'"):
+    with pytest.raises(InvalidInput, match="option 'n' must be at most 100,000,000, got 10,000,000,000,000"):
+        open_noise(n=10**13)
+    with pytest.raises(InvalidInput, match="option 'classes' must be at most 1,000,000"):
+        open_noise(classes=10**9)
+    with pytest.raises(InvalidInput, match="option 'size' must be at most 16,384"):
+        open_noise(size=10**6)
+    with pytest.raises(IndexError, match="row 1 is not in this split of 1"):
         open_noise(n=5).splits["val"].read(1)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 import torch
@@ -70,6 +72,19 @@ def test_a_source_that_reads_one_layer_at_a_time_gives_the_same(data):
     assert reads == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
+def test_arrays_give_the_same(data):
+    whole = fit(data)
+    arrays = fit({name: value.numpy() for name, value in data.items()})
+    assert torch.equal(arrays.weight, whole.weight)
+
+
+@pytest.mark.parametrize("name", ["X", "X_val"])
+def test_what_holds_no_features_is_refused(data, name):
+    given = {**data, name: None}
+    with pytest.raises(InvalidInput, match=f"{name} must be a tensor or a numpy array .* got NoneType"):
+        inspect.unwrap(fit_probes)(given.pop("X"), given.pop("y"), **given)
+
+
 def test_labels_of_any_kind_give_the_same_probes(data):
     plain = fit(data)
     ids = np.array([0, 1, 7])
@@ -111,6 +126,7 @@ def test_sample_weights_reach_the_solver(data):
     weighted = fit(data, sample_weight=half)
     cut = fit(data, X=data["X"][:80], y=data["y"][:80])
     torch.testing.assert_close(weighted.objective, cut.objective, rtol=1e-6, atol=1e-9)
+    assert torch.equal(fit(data, sample_weight=half.numpy()).weight, weighted.weight)
 
 
 def test_too_few_iterations_mark_layers_and_never_the_best(data):
@@ -181,3 +197,21 @@ def test_shapes_that_do_not_match_are_refused(data):
 def test_strengths_must_be_positive(data, l2):
     with pytest.raises(InvalidInput, match="l2 must hold positive finite strengths"):
         fit(data, l2=l2)
+
+
+@pytest.mark.parametrize(
+    "l2", [0.1, None, ["a"], "auto", [None], [True], [[0.1]], np.array(0.1), torch.tensor(0.1)]
+)
+def test_strengths_must_be_numbers_in_a_sequence(data, l2):
+    given = {**data, "l2": l2}
+    with pytest.raises(InvalidInput, match=r"l2 must be a sequence of numbers, got .*l2=\(0.1,\)"):
+        inspect.unwrap(fit_probes)(given.pop("X"), given.pop("y"), **given)
+
+
+@pytest.mark.parametrize(
+    "l2", [np.array([0.1, 1.0]), torch.tensor([0.1, 1.0], dtype=torch.float64), {0.1: 1, 1: 2}]
+)
+def test_strengths_may_come_in_any_sequence(data, l2):
+    given = {**data, "l2": l2}
+    probes = inspect.unwrap(fit_probes)(given.pop("X"), given.pop("y"), **given)
+    assert probes.l2_grid.tolist() == [0.1, 1.0]

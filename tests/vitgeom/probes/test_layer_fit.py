@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 import torch
@@ -188,11 +190,20 @@ def test_strengths_must_be_positive(small, l2):
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"), [({"tol": 0.0}, "tol must lie"), ({"max_iter": 0}, "max_iter must be")]
+    ("settings", "words"),
+    [
+        ({"tol": 0.0}, "tol must lie strictly between 0 and 1, got 0.0; 1e-6 is the default"),
+        ({"tol": "tight"}, "tol must lie strictly between 0 and 1, got 'tight'"),
+        ({"tol": None}, "tol must lie strictly between 0 and 1, got None"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0; 100 is the default"),
+        ({"max_iter": 1.5}, "max_iter must be an integer >= 1, got 1.5"),
+        ({"max_iter": True}, "max_iter must be an integer >= 1, got True"),
+        ({"max_iter": None}, "max_iter must be an integer >= 1, got None"),
+    ],
 )
 def test_settings_out_of_range_are_refused(small, strengths, settings, words):
     with pytest.raises(InvalidInput, match=words):
-        fit_layer(*small, num_classes=3, l2=strengths, **settings)
+        inspect.unwrap(fit_layer)(*small, num_classes=3, l2=strengths, **settings)
 
 
 @pytest.mark.parametrize(

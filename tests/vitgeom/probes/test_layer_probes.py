@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import json
 
 import numpy as np
@@ -42,6 +43,38 @@ def test_a_source_gives_the_same_as_a_tensor(fitted):
     probes, x = fitted
     source = FunctionLayers(lambda layer: x[:, layer], num_layers=3)
     assert torch.equal(probes.logits(source), probes.logits(x))
+
+
+def test_a_source_may_give_arrays(fitted):
+    probes, x = fitted
+
+    class Own:
+        num_layers = 3
+
+        def __call__(self, layer):
+            return x[:, layer].numpy()
+
+    assert torch.equal(probes.logits(Own()), probes.logits(x))
+
+
+def test_an_array_gives_the_same_as_a_tensor(fitted):
+    probes, x = fitted
+    assert torch.equal(probes.logits(x.numpy()), probes.logits(x))
+    assert (probes.predict(x.numpy()) == probes.predict(x)).all()
+
+
+def test_a_bad_row_is_named_with_its_layer(fitted):
+    probes, x = fitted
+    x = x.clone()
+    x[17, 2, 3] = float("nan")
+    with pytest.raises(InvalidInput, match=r"X must be finite, .* in 1 row\(s\) at layer 2, first in row 17"):
+        probes.logits(x)
+
+
+def test_what_holds_no_features_is_refused(fitted):
+    probes, _ = fitted
+    with pytest.raises(InvalidInput, match=r"X must be a tensor or a numpy array .* got list"):
+        inspect.unwrap(LayerProbes.logits)(probes, [[[1.0]]])
 
 
 def test_index_undoes_classes(fitted):

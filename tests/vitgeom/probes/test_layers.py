@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
@@ -24,6 +25,55 @@ def test_a_tensor_and_a_function_give_the_same_layers():
     for layer in range(3):
         torch.testing.assert_close(function(layer), tensor(layer), rtol=0, atol=0)
         assert tensor(layer).is_contiguous()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4"])
+def test_an_array_gives_the_layers_of_a_tensor(dtype):
+    x = np.random.default_rng(0).normal(size=(4, 3, 2)).astype(dtype)[::-1]
+    x.setflags(write=False)
+    source = as_layers(x, name="X")
+    assert source.num_layers == 3
+    for layer in range(3):
+        np.testing.assert_array_equal(source(layer).numpy(), x[:, layer])
+    source(0).zero_()
+    assert x[:, 0].all()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "complex64", "U3", "object"])
+def test_an_array_of_no_real_numbers_is_refused(dtype):
+    with pytest.raises(
+        InvalidInput, match=r"X at layer 0 must be floating point .* got a numpy array of .*astype\(numpy"
+    ):
+        as_layers(np.zeros((4, 3, 2)).astype(dtype), name="X")(0)
+
+
+@pytest.mark.parametrize("x", [None, [[[1.0]]], "features", [torch.zeros(2, 3)]])
+def test_what_holds_no_features_is_refused(x):
+    said = rf"X_val must be a tensor or a numpy array \[n, L, D\], .* got {type(x).__name__}; stack features with"
+    with pytest.raises(InvalidInput, match=said):
+        as_layers(x, name="X_val")
+
+
+class Own:
+    """A source that a user wrote, which gives whatever it was given."""
+
+    num_layers = 1
+
+    def __init__(self, x):
+        self._x = x
+
+    def __call__(self, layer):
+        return self._x
+
+
+@pytest.mark.parametrize("source", [Own, lambda x: FunctionLayers(lambda layer: x, num_layers=1)])
+def test_a_source_may_give_arrays_and_nothing_else(source):
+    x = np.ones((3, 2), dtype=np.float32)
+    assert torch.equal(read_layer(source(x), 0, name="X", rows=3), torch.ones(3, 2))
+    with pytest.raises(
+        InvalidInput, match=r"at layer 0 must be a tensor or a numpy array \[n, D\], got list; return"
+    ):
+        read_layer(source([[1.0]]), 0, name="X", rows=1)
 
 
 def test_only_the_layer_asked_for_is_read():
@@ -74,8 +124,9 @@ def test_integer_features_are_refused():
 
 
 def test_a_matrix_is_refused_with_the_way_out():
-    with pytest.raises(InvalidInput, match=r"X must have shape \[n, L, D\].*X\[:, None, :\]"):
-        as_layers(torch.zeros(3, 2), name="X")
+    for matrix in (torch.zeros(3, 2), np.zeros((3, 2))):
+        with pytest.raises(InvalidInput, match=r"X must have shape \[n, L, D\].*X\[:, None, :\]"):
+            as_layers(matrix, name="X")
 
 
 def test_no_layers_are_refused():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 
 import numpy as np
 import pytest
@@ -64,3 +65,10 @@ def test_a_property_that_does_not_vary_has_no_correlation(reports):
 def test_two_datasets_are_refused(reports):
     with pytest.raises(InvalidInput, match="at least 3 datasets, got 2"):
         across_datasets(reports[:2], generator=generator_for(0))
+
+
+def test_a_missing_generator_is_refused(reports):
+    with pytest.raises(
+        InvalidInput, match=r"generator must be a torch\.Generator, got None: results must be"
+    ):
+        inspect.unwrap(across_datasets)(reports, generator=None)

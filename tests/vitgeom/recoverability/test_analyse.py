@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import inspect
 import time
 
+import numpy as np
 import pytest
 import torch
 
@@ -181,7 +183,7 @@ def test_ten_thousand_samples_of_24_layers_take_seconds():
             torch.zeros(2, 3, 4),
             torch.zeros(3, dtype=torch.int64),
             {"best_layer": 2},
-            "best_layer must lie in 0..1, got 2",
+            "best_layer must be an integer in 0..1, or None for no choice, got 2; LayerProbes.best_layer",
         ),
         (
             torch.zeros(2, 3, 4),
@@ -200,3 +202,66 @@ def test_ten_thousand_samples_of_24_layers_take_seconds():
 def test_what_cannot_be_analysed_is_refused(logits, labels, settings, words):
     with pytest.raises(InvalidInput, match=words):
         run(logits, labels, **settings)
+
+
+@pytest.mark.parametrize("form", [torch.Tensor.numpy, torch.Tensor.tolist, torch.Tensor.int])
+def test_labels_of_any_integer_kind_give_the_same_report(verdicts, form):
+    logits, labels = verdicts
+    assert run(logits, form(labels)) == run(logits, labels)
+
+
+def test_arrays_give_the_same_report(verdicts):
+    logits, labels = verdicts
+    array = logits.numpy()[:]
+    array.setflags(write=False)
+    assert run(array, labels.numpy()) == run(logits, labels)
+
+
+def test_a_best_layer_from_numpy_is_reported_as_plain_integer(verdicts):
+    given = {"best_layer": np.int64(2), "num_bootstrap": 10, "generator": generator_for(0)}
+    assert type(inspect.unwrap(analyse)(*verdicts, **given).best_layer) is int
+
+
+LOGITS, LABELS = torch.zeros(2, 3, 4), torch.zeros(3, dtype=torch.int64)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"logits": LOGITS[0]},
+            r"shape \[L, n, K\], got \[3, 4\]; those of one layer alone are logits\[None\]",
+        ),
+        ({"logits": LOGITS.long()}, r"logits must be floating point, got torch.int64; call .float\(\)"),
+        (
+            {"logits": LOGITS.numpy().astype(int)},
+            r"logits must be floating point .* a numpy array of int64; call .astype",
+        ),
+        ({"logits": LOGITS.tolist()}, "logits must be a tensor or a numpy array .* got list; torch.stack"),
+        ({"logits": None}, "logits must be a tensor or a numpy array .* got NoneType"),
+        ({"labels": LABELS.float()}, "labels must be integers, got torch.float32; LayerProbes.index"),
+        ({"labels": [0.0, 1.5, 2.0]}, "labels must be integers, got torch.float64; LayerProbes.index"),
+        ({"labels": LABELS.bool()}, "labels must be integers, got torch.bool"),
+        ({"labels": LABELS[None]}, r"labels must be one class index per sample, shape \[n\], got \[1, 3\]"),
+        ({"labels": 3}, r"labels must be one class index per sample, shape \[n\], got \[\]"),
+        (
+            {"labels": ["owl", "kite", "owl"]},
+            "list of integers, got a list of something else; LayerProbes.index",
+        ),
+        ({"labels": [[0], [1, 2]]}, "list of integers, got a list of something else"),
+        ({"labels": None}, "list of integers, got a NoneType of something else"),
+        ({"best_layer": True}, "best_layer must be an integer in 0..1, or None for no choice, got True"),
+        ({"best_layer": 1.5}, "best_layer must be an integer in 0..1, or None for no choice, got 1.5"),
+        ({"best_layer": "last"}, "best_layer must be an integer in 0..1, or None for no choice, got 'last'"),
+        ({"best_layer": -1}, "got -1"),
+        (
+            {"generator": None},
+            r"generator must be a torch.Generator, got None: results must be reproducible; pass",
+        ),
+        ({"generator": 0}, "generator must be a torch.Generator, got 0"),
+    ],
+)
+def test_what_is_of_another_kind_is_refused(changes, words):
+    given = {"logits": LOGITS, "labels": LABELS, "generator": generator_for(0), **changes}
+    with pytest.raises(InvalidInput, match=words):
+        inspect.unwrap(analyse)(**given)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import json
 
 import numpy as np
@@ -107,3 +108,10 @@ def test_what_cannot_be_refitted_is_refused(data):
         refit_control(x, y, x_test[:, :5], y_test, **settings)
     with pytest.raises(InvalidInput, match="l2 must hold positive"):
         refit_control(*data, **{**settings, "l2": 0.0})
+
+
+def test_a_missing_generator_is_refused(data):
+    with pytest.raises(
+        InvalidInput, match=r"generator must be a torch\.Generator, got None: results must be"
+    ):
+        inspect.unwrap(refit_control)(*data, l2=0.1, num_refits=2, generator=None)

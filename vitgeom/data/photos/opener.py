@@ -17,7 +17,7 @@ from vitgeom.data.photos.photographs import (
     photograph_digests,
     photograph_size,
 )
-from vitgeom.data.whole_numbers import require_whole
+from vitgeom.data.whole_numbers import LARGEST_SIDE, require_whole
 from vitgeom.seeding import derive_seed
 
 VERSION = 1
@@ -38,15 +38,15 @@ def open_photos(*, size: int = 64, train: int = 160, val: int = 20, test: int = 
     trained on. The group of a row is the cell it was cut from. Nothing is decoded before a row is read.
 
     Args:
-        size: Height and width in pixels, >= 8.
+        size: Height and width in pixels, 8 .. 16384.
         train: Train crops per photograph.
         val: Validation crops per photograph.
         test: Test crops per photograph.
 
     Raises:
-        InvalidInput: A number is not whole or too small, or a package with photographs is not installed.
+        InvalidInput: A number is not whole, too small or too large, or a package with photographs is not installed.
     """
-    require_whole("size", size, at_least=8)
+    require_whole("size", size, at_least=8, at_most=LARGEST_SIDE)
     counts = dict(zip(SPLITS, (train, val, test), strict=True))
     for split, count in counts.items():
         require_whole(split, count, at_least=1)

@@ -15,7 +15,7 @@ from vitgeom.data.sample_ids import NumberedIds
 from vitgeom.data.scenes.difficulty import Difficulty
 from vitgeom.data.scenes.rendering import Scene, render_scene, scene_label
 from vitgeom.data.scenes.solids import CLASSES
-from vitgeom.data.whole_numbers import require_whole
+from vitgeom.data.whole_numbers import LARGEST_SIDE, MOST_IMAGES, require_whole
 
 VERSION = 1
 _NUM_PROBES = 2
@@ -33,7 +33,7 @@ def open_scenes(
     """Open rendered scenes; an image is rendered when its row is read, a label costs nothing.
 
     Args:
-        size: Height and width in pixels, >= 16.
+        size: Height and width in pixels, 16 .. 16384.
         train: Images in the train split.
         val: Images in the validation split.
         test: Images in the test split.
@@ -41,14 +41,14 @@ def open_scenes(
         **ranges: Fields of ``Difficulty`` that differ from the defaults.
 
     Raises:
-        InvalidInput: A number is not whole or too small, or a range is refused by ``Difficulty``.
+        InvalidInput: A number is not whole, too small or too large, or a range is refused by ``Difficulty``.
         UnknownName: ``Difficulty`` has no such field.
     """
-    require_whole("size", size, at_least=16)
+    require_whole("size", size, at_least=16, at_most=LARGEST_SIDE)
     require_whole("seed", seed, at_least=0)
     counts = dict(zip(SPLITS, (train, val, test), strict=True))
     for split, count in counts.items():
-        require_whole(split, count, at_least=1)
+        require_whole(split, count, at_least=1, at_most=MOST_IMAGES)
     difficulty = Difficulty.from_options(ranges)
     return ImageDataset(
         name="scenes",
@@ -92,8 +92,6 @@ def _digest(counts: dict[str, int], size: int, seed: int, difficulty: Difficulty
 
 def _split(name: str, count: int, size: int, seed: int, difficulty: Difficulty) -> Split:
     def read(row: int) -> Image.Image:
-        if not 0 <= row < count:
-            raise IndexError(f"row {row} of {count} in split {name!r}")
         return Image.fromarray(render_scene(seed, row, stream=name, size=size, difficulty=difficulty).image)
 
     return Split(

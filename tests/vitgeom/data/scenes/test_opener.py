@@ -64,5 +64,5 @@ def test_bad_options_are_refused():
         open_scenes(val=0)
     with pytest.raises(UnknownName, match="Did you mean 'noise'"):
         open_scenes(nois=1.0)
-    with pytest.raises(IndexError, match="row 5 of 5 in split 'val'"):
+    with pytest.raises(IndexError, match="row 5 is not in this split of 5"):
         open_scenes(size=16, train=5, val=5, test=5).splits["val"].read(5)
