@@ -35,9 +35,13 @@ def record(wanted: Resolved, *, probed: Sequence[Outcome], page: Receipt, tags: 
         tags: How it was run.
     """
     tracked = track(study_record(wanted, probed=probed, page=page, tags=tags), uri=wanted.params.tracking.uri)
-    if tracked.problem:
+    if tracked.queued:
         console.warn(
             f"not recorded in {tracked.uri} yet: {tracked.problem}. The record waits in {QUEUE} for the next run."
+        )
+    elif tracked.problem:
+        console.warn(
+            f"{tracked.problem}. The results are complete; the same command in a folder that can be written records them in {tracked.uri}."
         )
     else:
         known = " (known before)" if tracked.reused else ""

@@ -13,6 +13,7 @@ The features themselves stay in the store; a manifest names their address in it 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from dataclasses import dataclass
@@ -22,10 +23,11 @@ from typing import Any
 from flows.cell import Cell
 from tasks.opened import opened_dataset
 from tasks.receipt import Receipt
-from vitgeom.errors import InvalidInput
+from vitgeom.errors import InvalidInput, StoreError
 from vitgeom.store.manifest import MANIFEST, Manifest
 from vitgeom.store.uri import Root
 
+WAY_OUT = "Name another results folder with --out FOLDER, or make room for this one."
 PROBE_FILES = {
     "probes.safetensors": "probes/{path}.safetensors",
     "probes.json": "probes/{path}.json",
@@ -35,9 +37,18 @@ PROBE_FILES = {
 
 @dataclass(frozen=True)
 class Results:
-    """The results folder of one study."""
+    """The results folder of one study.
+
+    Raises:
+        InvalidInput: It is there and cannot be written, or cannot be made. Nothing is created to find out.
+    """
 
     folder: Path
+
+    def __post_init__(self) -> None:
+        problem = _obstacle(self.folder.absolute())
+        if problem:
+            raise InvalidInput(f"results folder {str(self.folder)!r} cannot be written: {problem}. {WAY_OUT}")
 
     def features(self, cell: Cell) -> Path:
         """Return the place of a cell's manifest."""
@@ -104,10 +115,32 @@ class Results:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file whole; equal content leaves the file and its time of change alone."""
-    if path.is_file() and path.read_bytes() == data:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file whole; equal content leaves the file and its time of change alone.
+
+    Raises:
+        StoreError: The folder cannot be written, or is full.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_bytes(data)
-    os.replace(partial, path)
+    try:
+        if path.is_file() and path.read_bytes() == data:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(data)
+        os.replace(partial, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        problem = error.strerror or type(error).__name__
+        raise StoreError(f"result file {str(path)!r} cannot be written: {problem}. {WAY_OUT}") from error
+
+
+def _obstacle(folder: Path) -> str:
+    """Return why nothing can be written below a folder that need not be there yet, or ""."""
+    for place in (folder, *folder.parents):
+        if os.path.lexists(place):
+            break
+    if not place.is_dir():
+        return f"{str(place)!r} is not a folder"
+    if not os.access(place, os.W_OK | os.X_OK):
+        return f"{str(place)!r} is read-only for this user"
+    return ""

@@ -17,6 +17,7 @@ from flows.profiles import load_profile
 from vitgeom.errors import InvalidInput
 
 STORE = Path(".vitgeom") / "store"
+RESULT_FOLDERS = ("features", "probes", "recoverability", "figures")
 T = TypeVar("T", bound=Named)
 
 
@@ -47,16 +48,19 @@ class Study(BaseModel):
         """Read the parameters and name the cells.
 
         Raises:
-            InvalidInput: A parameter, dataset or backbone is not allowed; nothing has been computed yet.
+            InvalidInput: A parameter, dataset or backbone is not allowed, or the results folder and the store lie in each other;
+                nothing has been computed yet.
         """
         name, params = load_profile(Path(self.params_file), self.profile, overrides=self.overrides)
         datasets = _chosen(self.datasets, params.datasets, dataset_label)
         backbones = _chosen(self.backbones, params.backbones, backbone_label)
+        store, out = store_uri(self.store), self.out or f"results/{name}"
+        _check_apart(store, out)
         return Resolved(
             profile=name,
             params=params,
-            store=store_uri(self.store),
-            out=Path(self.out or f"results/{name}"),
+            store=store,
+            out=Path(out),
             cells=tuple(_cells(datasets, backbones)),
         )
 
@@ -76,6 +80,35 @@ def store_uri(given: str | None = None) -> str:
     """Return the URI of the feature store: the given one, ``VITGEOM_STORE``, or ``.vitgeom/store`` in the current folder."""
     uri = given or os.environ.get("VITGEOM_STORE") or str(STORE)
     return uri if "://" in uri else str(Path(uri).absolute())
+
+
+def _check_apart(store: str, out: str) -> None:
+    """Refuse a results folder in the store, and a store in a folder that holds results: their files would mix.
+
+    Raises:
+        InvalidInput: One lies in the other.
+    """
+    stored, results = _local(store), _local(out)
+    if stored is None or results is None:
+        return
+    if results.is_relative_to(stored):
+        raise InvalidInput(
+            f"results folder {str(results)!r} lies in the feature store {str(stored)!r}, where only features belong. Name a folder outside"
+            " it with --out FOLDER, or another store with --store FOLDER."
+        )
+    if any(stored.is_relative_to(results / name) for name in RESULT_FOLDERS):
+        raise InvalidInput(
+            f"feature store {str(stored)!r} lies in results folder {str(results)!r} where results of that name belong. Name a store outside"
+            " it with --store FOLDER, or another results folder with --out FOLDER."
+        )
+
+
+def _local(place: str) -> Path | None:
+    """Return the real path of a place on this machine, None for any other."""
+    scheme, mark, rest = place.partition("://")
+    if mark and scheme not in ("file", "local"):
+        return None
+    return Path(rest if mark else place).resolve()
 
 
 def _chosen(asked: Sequence[T] | None, entries: Sequence[T], label: Callable[[T], str]) -> Sequence[T]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tasks.request import ProbeRequest
-from vitgeom.errors import CorruptData
+from vitgeom.errors import CorruptData, InvalidInput
 from vitgeom.probes import L2_GRID, LayerProbes
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
@@ -18,6 +18,15 @@ RESULT_VERSION = 2
 
 FILES = ("predictions.safetensors", "probes.json", "probes.safetensors", "recoverability.json")
 DONE = "done.json"
+_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "digest": str,
+    "files": dict,
+    "rows": int,
+    "seconds": (int, float),
+    "peak_bytes": int,
+    "detail": dict,
+    "checksum": str,
+}
 
 
 def results_path(request: ProbeRequest) -> str:
@@ -93,13 +102,13 @@ def write_results(
         detail: Headline figures for the receipt.
 
     Returns:
-        The record.
+        The record, with a checksum over all of it.
     """
     assert sorted(files) == sorted(FILES), f"results are {FILES}, got {sorted(files)}"
     for name, data in files.items():
         target.write_bytes(name, data)
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
-    record = {
+    content = {
         "digest": fingerprint(digests),
         "files": digests,
         "rows": rows,
@@ -107,6 +116,7 @@ def write_results(
         "peak_bytes": peak_bytes,
         "detail": detail,
     }
+    record = {**content, "checksum": fingerprint(content)}
     target.write_json(DONE, record)
     return record
 
@@ -120,11 +130,27 @@ def finished_results(target: Root) -> dict[str, Any] | None:
     if not target.exists(DONE):
         return None
     try:
-        record: dict[str, Any] = target.read_json(DONE)
+        record = target.read_json(DONE)
+        if not _is_whole(record) or any(_digest(target, name) != record["files"][name] for name in FILES):
+            return None
     except CorruptData:
         return None
-    for name in FILES:
-        data = target.get(name)
-        if data is None or hashlib.sha256(data).hexdigest() != record["files"][name]:
-            return None
-    return record
+    return dict(record)
+
+
+def _is_whole(record: Any) -> bool:
+    """Return True for exactly what ``write_results`` wrote; an edited figure is not believed."""
+    if not isinstance(record, dict) or record.keys() != _FIELDS.keys():
+        return False
+    if not all(isinstance(record[name], kind) for name, kind in _FIELDS.items()):
+        return False
+    content = {name: value for name, value in record.items() if name != "checksum"}
+    try:
+        return fingerprint(content) == record["checksum"] and sorted(record["files"]) == sorted(FILES)
+    except InvalidInput:  # a number that is not finite: never written by us
+        return False
+
+
+def _digest(target: Root, name: str) -> str | None:
+    data = target.get(name)
+    return None if data is None else hashlib.sha256(data).hexdigest()

@@ -40,7 +40,8 @@ class Tracked:
         run_id: The parent run, or None when the record was queued.
         reused: The study was known by its key; at most missing parts were added.
         delivered: Records of earlier studies that were waiting and went through now.
-        problem: Why the record was queued, in one line; None when it was not.
+        problem: Why the record was not delivered, in one line; None when it was.
+        queued: With a problem: whether the record waits in the queue, or could not even be put there.
     """
 
     uri: str
@@ -48,6 +49,7 @@ class Tracked:
     reused: bool = False
     delivered: int = 0
     problem: str | None = None
+    queued: bool = False
 
 
 def tracking_uri(uri: str | None = None, *, folder: Path = Path()) -> str:
@@ -66,23 +68,36 @@ def track(record: StudyRecord, *, uri: str | None = None, folder: Path = Path())
         folder: The project folder, which holds ``mlflow.db``, ``mlartifacts`` and the queue.
 
     Returns:
-        The parent run, or why the record waits in ``.vitgeom/tracking-queue.jsonl``.
+        The parent run, or why the record waits in ``.vitgeom/tracking-queue.jsonl``, or why it cannot even wait there.
     """
     folder = folder.resolve()
     uri = tracking_uri(uri, folder=folder)
     queue = TrackingQueue(folder / QUEUE)
     database = _sqlite_path(uri, folder)
-    if database and not len(queue) and (known := known_run(database, record)):
-        return Tracked(uri, known, reused=True)
     try:
+        if database and not len(queue) and (known := known_run(database, record)):
+            return Tracked(uri, known, reused=True)
         client = _connect(uri, folder)
         delivered = queue.drain(lambda waiting: _record(client, waiting, uri, folder))
         run_id, reused = _record(client, record, uri, folder)
     except Exception as error:  # whatever a tracker raises, the results are worth more than their record
-        queue.add(record)
-        lines = str(error).strip().splitlines()
-        return Tracked(uri, None, problem=f"{type(error).__name__}: {lines[0] if lines else 'no message'}")
+        return _queue(record, queue, uri=uri, problem=_one_line(error))
     return Tracked(uri, run_id, reused, delivered)
+
+
+def _queue(record: StudyRecord, queue: TrackingQueue, *, uri: str, problem: str) -> Tracked:
+    """Put a record that was not delivered into the queue; a folder that cannot be written costs the record, not the results."""
+    try:
+        queue.add(record)
+    except Exception as error:  # a read-only or full disk, or a queue file that somebody damaged
+        lost = f"not recorded and cannot be queued: {problem}; {queue.path}: {_one_line(error)}"
+        return Tracked(uri, None, problem=lost)
+    return Tracked(uri, None, problem=problem, queued=True)
+
+
+def _one_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
 
 
 def _connect(uri: str, folder: Path) -> MlflowClient:

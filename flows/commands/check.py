@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flows.commands.study_arguments import add_store
 
 if TYPE_CHECKING:
     from vitgeom.store.features import FeatureStore
+    from vitgeom.store.integrity import Damage
     from vitgeom.store.uri import Root
+
+ADVICE = " Run `vitgeom repair`"
+
+
+@dataclass(frozen=True)
+class _Check:
+    """What is done to each feature store.
+
+    Attributes:
+        declaration: Looks at the declaration, without which a store cannot be opened.
+        features: Looks at the opened store.
+        found: What is said of a damaged place.
+        repairs: Whether places are removed, which no other driver may see happen.
+    """
+
+    declaration: Callable[[Root, str], Damage | None]
+    features: Callable[[FeatureStore], list[Damage]]
+    found: str
+    repairs: bool
+
+    def told(self, count: int) -> str:
+        """Return how many places were found."""
+        return f"{_count(count, 'place')} {self.found}"
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -28,53 +54,77 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run_verify(arguments: argparse.Namespace) -> int:
-    """List all damage; exit code 1 if there is any."""
-    from vitgeom.store.integrity import verify
+    """List all damage; exit code 1 if there is any, or a store that could not be checked."""
+    from vitgeom.store.integrity import verify, verify_declaration
 
-    damaged = _each(arguments.store, verify, found="damaged")
+    damaged, unchecked = _each(arguments.store, _Check(verify_declaration, verify, "damaged", repairs=False))
     if damaged:
         print("Way out: vitgeom repair, then the same benchmark again; it computes only what was removed.")
-    return 1 if damaged else 0
+    return 1 if damaged or unchecked else 0
 
 
 def run_repair(arguments: argparse.Namespace) -> int:
-    """Remove all damage, unless another driver is at work on it."""
-    from vitgeom.store.integrity import repair
+    """Remove all damage, unless another driver is at work on it: exit code 1 if a store was left as it is."""
+    from vitgeom.store.integrity import repair, repair_declaration
 
-    removed = _each(arguments.store, repair, found="removed", alone=True)
+    removed, unchecked = _each(arguments.store, _Check(repair_declaration, repair, "removed", repairs=True))
     if removed:
         print("The same benchmark again computes only what was removed.")
-    return 0
+    return 1 if unchecked else 0
 
 
-def _each(
-    store: str | None, action: Callable[[FeatureStore], list], *, found: str, alone: bool = False
-) -> int:
+def _each(store: str | None, check: _Check) -> tuple[int, int]:
+    """Check every feature store and return the numbers of damaged places and of stores that could not be checked."""
     from flows.study import store_uri
-    from vitgeom.store.features import open_features
-    from vitgeom.store.lease import lease
+    from vitgeom.errors import StoreError
+    from vitgeom.store.survey import survey
     from vitgeom.store.uri import Root
 
     root = Root(store_uri(store))
-    addresses = list(_addresses(root))
-    total = 0
-    for address in addresses:
-        features = open_features(root, address)
-        with lease(root, address) if alone else nullcontext():
-            damages = action(features)
-        missing = len(features.missing())
-        state = f"{len(damages)} places {found}" if damages else "good"
-        print(f"{address}: {state}{f', {missing} ranges not computed yet' if missing else ''}")
-        for damage in damages:
-            print(f"  {damage.chunk}: {damage.problem}")
-        total += len(damages)
-    stores = "1 feature store" if len(addresses) == 1 else f"{len(addresses)} feature stores"
-    print(f"{stores} below {root.uri}, {total} places {found}")
-    return total
+    found = survey(root)
+    total = unchecked = 0
+    for address in found.stores:
+        try:
+            total += _one(root, address, check)
+        except StoreError as error:
+            print(f"error: {address}: {error}", file=sys.stderr)
+            unchecked += 1
+    if found.foreign:
+        print(f"not a feature store, left alone: {', '.join(found.foreign)}")
+    print(f"{_count(len(found.stores), 'feature store')} below {root.uri}, {check.told(total)}")
+    return total, unchecked
 
 
-def _addresses(root: Root) -> Iterator[str]:
-    for dataset in root.list("features"):
-        for backbone in root.list(f"features/{dataset}"):
-            for fingerprint in root.list(f"features/{dataset}/{backbone}"):
-                yield f"features/{dataset}/{backbone}/{fingerprint}"
+def _one(root: Root, address: str, check: _Check) -> int:
+    """Check one feature store, say what was found, and return the number of damaged places."""
+    from vitgeom.store.lease import lease
+
+    with lease(root, address) if check.repairs else nullcontext():
+        damages, missing = _look(root, address, check)
+    state = check.told(len(damages)) if damages else "good"
+    gaps = f", {_count(missing, 'range')} not computed yet" if missing else ""
+    print(f"{address}: {state}{gaps}")
+    for line in _lines(damages, with_advice=not check.repairs):
+        print(f"  {line}")
+    return len(damages)
+
+
+def _look(root: Root, address: str, check: _Check) -> tuple[list[Damage], int]:
+    """Return the damage of one feature store and the number of ranges that are not there."""
+    from vitgeom.store.features import open_features
+
+    undeclared = check.declaration(root, address)
+    if undeclared is not None:
+        return [undeclared], 0
+    features = open_features(root, address)
+    return check.features(features), len(features.missing())
+
+
+def _lines(damages: Sequence[Damage], *, with_advice: bool) -> list[str]:
+    """Return one line per damaged place; advice to run the command that is running is left out."""
+    problems = [damage.problem if with_advice else damage.problem.partition(ADVICE)[0] for damage in damages]
+    return [f"{damage.chunk}: {problem}" for damage, problem in zip(damages, problems, strict=True)]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -10,7 +10,9 @@ import pytest
 
 from flows import cli
 from flows.full_benchmark import full_benchmark
+from tests.support.feature_stores import describe, make_store, sealed_store
 from vitgeom.store.lease import lease
+from vitgeom.store.uri import Root
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"
@@ -75,3 +77,96 @@ def test_a_repair_does_not_come_between_a_driver_and_its_work(
 def test_an_empty_store_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["verify", "--store", str(tmp_path / "nothing")]) == 0
     assert "0 feature stores below" in capsys.readouterr().out
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, list[Path]]:
+    """A root with two good feature stores, and their folders in the order in which they are checked."""
+    for labels in ({}, {"precision": "bfloat16"}):
+        sealed_store(Root(tmp_path), description=describe(**labels))
+    return tmp_path, sorted(tmp_path.glob("features/*/*/*"))
+
+
+def cut_a_chunk(folder: Path) -> None:
+    (folder / "train" / "cls" / "c" / "0" / "0" / "0").write_bytes(b"")
+
+
+def test_what_is_no_feature_store_is_named_and_left_alone(
+    two: tuple[Path, list[Path]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, [_, second] = two
+    cut_a_chunk(second)
+    for place in (".DS_Store", "digits/notes.json", "digits/nano/0.json"):
+        (root / "features" / place).write_text("mine")
+    (root / "features" / "digits" / "nano" / "copy" / "deep").mkdir(parents=True)
+
+    assert cli.main(["verify", "--store", str(root)]) == 1
+    told = capsys.readouterr().out
+    assert (
+        "not a feature store, left alone: features/.DS_Store, features/digits/nano/0.json,"
+        " features/digits/nano/copy, features/digits/notes.json\n"
+    ) in told
+    assert ": good\n" in told
+    assert ": 1 place damaged\n" in told
+    assert f"2 feature stores below {root}, 1 place damaged\n" in told
+    assert cli.main(["repair", "--store", str(root)]) == 0
+    assert (root / "features" / "digits" / "nano" / "0.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize("damage", ["corrupt", "not JSON", "a folder", "missing"])
+def test_a_store_without_a_whole_declaration_is_damage_and_the_others_are_checked(
+    two: tuple[Path, list[Path]], capsys: pytest.CaptureFixture[str], damage: str
+) -> None:
+    root, [first, second] = two
+    cut_a_chunk(second)
+    declaration = first / "address.json"
+    whole = declaration.read_bytes()
+    declaration.unlink()
+    if damage == "a folder":
+        (declaration / "deep").mkdir(parents=True)
+    elif damage != "missing":
+        declaration.write_bytes(b"{}" if damage == "corrupt" else b"{")
+
+    assert cli.main(["verify", "--store", str(root)]) == 1
+    told = capsys.readouterr().out
+    assert f"{first.relative_to(root)}: 1 place damaged\n  address.json: the declaration is" in told
+    assert f"{second.relative_to(root)}: 1 place damaged\n  train/cls/c/0/0/0: " in told
+    assert "2 places damaged" in told
+    assert cli.main(["repair", "--store", str(root)]) == 0
+    assert not declaration.exists()
+    for description in (describe(), describe(precision="bfloat16")):
+        assert len(make_store(Root(root), description=description).missing()) in (0, 1)
+    assert declaration.read_bytes() == whole
+    assert cli.main(["verify", "--store", str(root)]) == 0
+    assert "1 range not computed yet" in capsys.readouterr().out
+
+
+def test_a_store_that_is_in_use_does_not_keep_the_others_from_repair(
+    two: tuple[Path, list[Path]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, [first, second] = two
+    cut_a_chunk(second)
+
+    with lease(root, first.relative_to(root).as_posix()):
+        assert cli.main(["repair", "--store", str(root)]) == 1
+
+    told = capsys.readouterr()
+    assert "is in use by" in told.err
+    assert f"{second.relative_to(root)}: 1 place removed" in told.out
+
+
+def test_repair_does_not_advise_to_run_repair(
+    two: tuple[Path, list[Path]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, [first, second] = two
+    cut_a_chunk(first)
+    (first / "train" / "mean" / "zarr.json").write_text("{")
+    next((first / "done" / "val").iterdir()).write_text("{}")
+    (second / "manifest.json").write_text("{}")
+
+    assert cli.main(["verify", "--store", str(root)]) == 1
+    assert "Run `vitgeom repair`" in capsys.readouterr().out
+    assert cli.main(["repair", "--store", str(root)]) == 0
+    told = capsys.readouterr().out
+    assert "vitgeom repair" not in told
+    assert "4 places removed" in told

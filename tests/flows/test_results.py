@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from flows.cell import Cell
+from flows.extract import extract
 from flows.results import Results, _write
 from flows.study import Study
-from vitgeom.errors import CorruptData, InvalidInput
+from tests.flows.params_text import RANDOM_VIT, write_small
+from vitgeom.errors import CorruptData, InvalidInput, StoreError
 
 
 @pytest.fixture
@@ -63,3 +66,58 @@ def test_equal_content_leaves_a_file_untouched(tmp_path: Path) -> None:
     _write(path, b"two")
     assert path.read_bytes() == b"two"
     assert os.listdir(path.parent) == ["file.json"]
+
+
+def test_a_results_folder_that_cannot_be_made_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+
+    for folder in (tmp_path / "file", tmp_path / "file" / "deep" / "results"):
+        with pytest.raises(InvalidInput, match=r"cannot be written: .*file' is not a folder.* --out FOLDER"):
+            Results(folder)
+    Results(tmp_path / "not" / "yet")
+    assert os.listdir(tmp_path) == ["file"], "looking creates nothing"
+
+
+def test_a_read_only_results_folder_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+
+    for folder in (tmp_path, tmp_path / "not" / "yet"):
+        with pytest.raises(
+            InvalidInput, match=rf"{tmp_path.name}' is read-only for this user.* --out FOLDER"
+        ):
+            Results(folder)
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOSPC, errno.EACCES])
+def test_a_write_that_fails_is_told_with_the_file_and_the_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    path = tmp_path / "file.json"
+
+    def refuse(partial: Path, target: Path) -> None:
+        raise OSError(number, os.strerror(number), str(target))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(
+        StoreError, match=rf"file\.json' cannot be written: {os.strerror(number)}\. .*--out FOLDER"
+    ):
+        _write(path, b"one")
+    assert os.listdir(tmp_path) == [], "nothing half-written is left"
+
+
+def test_a_file_where_a_folder_of_results_belongs_is_told(tmp_path: Path) -> None:
+    (tmp_path / "probes").write_text("mine")
+
+    with pytest.raises(StoreError, match=r"probes/digits/nano\.json' cannot be written: .*--out FOLDER"):
+        _write(tmp_path / "probes" / "digits" / "nano.json", b"one")
+
+
+def test_a_study_that_cannot_leave_its_results_computes_nothing(tmp_path: Path) -> None:
+    write_small(tmp_path, backbones=RANDOM_VIT)
+    (tmp_path / "file").write_text("mine")
+
+    with pytest.raises(InvalidInput, match="--out FOLDER"):
+        extract.fn(Study(store=str(tmp_path / "store"), out="file/results"))
+    assert not (tmp_path / "store").exists()

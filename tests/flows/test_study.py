@@ -116,3 +116,30 @@ def test_weights_that_are_nowhere_are_refused_with_the_folder_to_set(
         match=r"no weights on this machine.* Or set VITGEOM_WEIGHTS to a folder that holds tiny\.safetensors",
     ):
         Study().resolve()
+
+
+@pytest.mark.parametrize(
+    ("store", "out"),
+    [
+        ("here", "here"),
+        ("here", "here/deep/results"),
+        ("file://{tmp}/here", "link"),
+        ("here", "link/results"),
+        ("here/features", "here"),
+        ("link/probes/deep", "here"),
+    ],
+)
+def test_a_store_and_results_that_would_mix_are_refused(tmp_path: Path, store: str, out: str) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "link").symlink_to("here")
+
+    with pytest.raises(InvalidInput, match=r"/here.* lies in .*/here.*--(out|store) FOLDER, or another"):
+        Study(store=store.format(tmp=tmp_path), out=out).resolve()
+
+
+@pytest.mark.parametrize(
+    ("store", "out"),
+    [("here/store", "here"), ("here", "hereafter"), ("s3://bucket/here", "here"), ("here", "../here")],
+)
+def test_a_store_and_results_that_lie_apart_are_allowed(store: str, out: str) -> None:
+    assert Study(store=store, out=out).resolve().out == Path(out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -20,6 +21,7 @@ from tasks.probe_results import (
 from tasks.request import ProbeRequest
 from vitgeom.probes import L2_GRID, LayerProbes, fit_probes
 from vitgeom.seeding import generator_for
+from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
 
 
@@ -106,3 +108,51 @@ def test_the_description_says_how_each_layer_was_chosen() -> None:
         assert entry["converged"]
     rebuilt = LayerProbes.from_parts(probes.tensors(), json.loads(json_bytes(told))["meta"])
     assert torch.equal(rebuilt.logits(features), probes.logits(features))
+
+
+def edited(record: dict[str, Any], changes: dict[str, Any], *, sign: bool = False) -> dict[str, Any]:
+    content = {**record, **changes}
+    rest = {name: value for name, value in content.items() if name != "checksum"}
+    return {**content, "checksum": fingerprint(rest)} if sign else content
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "null", "3", '{"files": {}}', '{"seconds": NaN}'])
+def test_what_is_no_record_does_not_count(tmp_path: Path, text: str) -> None:
+    write_results(Root(tmp_path), files(), rows=9, seconds=1.5, peak_bytes=7, detail={"errors": 3})
+    (tmp_path / DONE).write_text(text)
+    assert finished_results(Root(tmp_path)) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"detail": {}},
+        {"detail": {"errors": 2}},
+        {"rows": 8},
+        {"seconds": float("nan")},
+        {"files": {}},
+        {"digest": "0" * 64},
+        {"checksum": 1},
+        {"more": 1},
+    ],
+)
+def test_an_edited_record_is_not_believed(tmp_path: Path, changes: dict[str, Any]) -> None:
+    record = write_results(Root(tmp_path), files(), rows=9, seconds=1.5, peak_bytes=7, detail={"errors": 3})
+    (tmp_path / DONE).write_text(json.dumps(edited(record, changes)))
+    assert finished_results(Root(tmp_path)) is None
+
+
+@pytest.mark.parametrize("changes", [{"rows": "9"}, {"detail": []}, {"files": {}}, {"more": 1}])
+def test_a_record_of_another_shape_does_not_count_whatever_its_checksum_says(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    record = write_results(Root(tmp_path), files(), rows=9, seconds=1.5, peak_bytes=7, detail={})
+    (tmp_path / DONE).write_text(json.dumps(edited(record, changes, sign=True)))
+    assert finished_results(Root(tmp_path)) is None
+
+
+def test_a_folder_in_the_place_of_a_file_does_not_count(tmp_path: Path) -> None:
+    write_results(Root(tmp_path), files(), rows=9, seconds=1.5, peak_bytes=7, detail={})
+    (tmp_path / FILES[0]).unlink()
+    (tmp_path / FILES[0]).mkdir()
+    assert finished_results(Root(tmp_path)) is None

@@ -216,6 +216,47 @@ def test_a_tracker_that_is_down_costs_seconds_and_loses_nothing(study: StudyReco
     assert {run.data.tags["vitgeom.key"] for run in runs(project, kind="study")} == {"k1", "later"}
 
 
+def test_a_record_that_waits_says_so(
+    study: StudyRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracking, "_connect", _refuse)
+
+    assert track(study, folder=tmp_path) == Tracked(
+        tracking_uri(folder=tmp_path), None, problem="ConnectionError: gone", queued=True
+    )
+
+
+@pytest.mark.parametrize("place", ["a file", "a file/below"])
+def test_a_folder_that_cannot_be_written_costs_the_record_and_nothing_else(
+    study: StudyRecord, tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "a file").write_text("")
+
+    lost = track(study, folder=tmp_path / place)
+
+    assert (lost.run_id, lost.queued) == (None, False)
+    assert str(lost.problem).startswith("not recorded and cannot be queued: ")
+    assert str(tmp_path / place / QUEUE) in str(lost.problem)
+
+
+def test_a_queue_that_somebody_damaged_costs_the_record_and_is_left_alone(
+    study: StudyRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracking, "_connect", _refuse)
+    queue = tmp_path / QUEUE
+    queue.parent.mkdir()
+    queue.write_text("{}")
+
+    lost = track(study, folder=tmp_path)
+
+    assert "cannot be queued" in str(lost.problem)
+    assert queue.read_text() == "{}"
+
+
+def _refuse(uri: str, folder: Path) -> None:
+    raise ConnectionError("gone")
+
+
 def test_an_environment_variable_names_the_tracker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://tracker:5000")
 

@@ -60,7 +60,8 @@ def read_chunk(array: Any, *, place: ChunkPlace, expected: str) -> np.ndarray:
     try:
         values = np.asarray(array[rows] if place.layer is None else array[rows, place.layer])
     except CorruptData as error:
-        raise _damaged(place, "it is missing") from error
+        folder = isinstance(error.__cause__, IsADirectoryError)
+        raise _damaged(place, "a folder stands in its place" if folder else "it is missing") from error
     except StoreError:
         raise
     except Exception as error:

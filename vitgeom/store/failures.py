@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from urllib.parse import urlsplit
 
-from vitgeom.errors import StoreError
+from vitgeom.errors import CorruptData, StoreError
 
 RESUME = "Finished ranges stay valid; run the same command again to continue."
 
@@ -85,11 +85,15 @@ def local_failure(error: OSError, *, uri: str, action: str) -> StoreError:
         error: What the operating system raised.
         uri: The path that was worked on.
         action: What was tried, as an infinitive without "to" ("write", "list").
+
+    Returns:
+        A CorruptData where a folder stands in the place of a file that was to be read: what was stored there is gone.
     """
+    kind = CorruptData if error.errno == errno.EISDIR and action == "read" else StoreError
     cause, way_out = _LOCAL.get(
         error.errno or 0, (error.strerror or type(error).__name__, "Check the disk and the path.")
     )
-    return StoreError(f"cannot {action} {uri}: {cause}. {way_out}")
+    return kind(f"cannot {action} {uri}: {cause}. {way_out}")
 
 
 def remote_failure(error: BaseException, *, uri: str, action: str, endpoint: str) -> StoreError:

@@ -172,7 +172,10 @@ class FeatureStore:
     @property
     def is_sealed(self) -> bool:
         """True when there is a manifest, whole or not."""
-        return self.root.get(MANIFEST) is not None
+        try:
+            return self.root.get(MANIFEST) is not None
+        except CorruptData:
+            return True
 
     def manifest(self) -> Manifest:
         """Return the manifest of a sealed store.

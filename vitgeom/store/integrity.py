@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from vitgeom.errors import CorruptData
-from vitgeom.store.arrays import METADATA
+from vitgeom.errors import CorruptData, StoreError
+from vitgeom.store.arrays import METADATA, group_metadata
 from vitgeom.store.chunk_reading import ChunkPlace, read_chunk
 from vitgeom.store.commit import Marker
-from vitgeom.store.declaration import write_missing_metadata
+from vitgeom.store.declaration import DECLARATION, load_declaration, write_missing_metadata
+from vitgeom.store.failures import MissingObject
 from vitgeom.store.feature_store import FeatureStore
 from vitgeom.store.manifest import MANIFEST, Manifest
 from vitgeom.store.schema import ArraySpec
+from vitgeom.store.uri import Root
 
 _PARALLEL_CHUNKS = 8
 
@@ -23,9 +26,9 @@ class Damage:
     """One damaged object.
 
     Attributes:
-        array: Its array, or None for a done-marker, the manifest or a group.
+        array: Its array, or None for a done-marker, the manifest, the declaration or a group.
         chunk: Its key below the store.
-        split: Its split, or "" for the manifest.
+        split: Its split, or "" for the manifest and the declaration.
         start: First row that depends on it.
         stop: Row after the last.
         problem: What is wrong, as a sentence.
@@ -74,34 +77,90 @@ def repair(store: FeatureStore) -> list[Damage]:
     store.forget()
     metadata = _damaged_metadata(store)
     for damage in metadata:
-        store.root.remove(damage.chunk)
+        _take_out(store.root, damage.chunk)
     write_missing_metadata(store.root, store.layout)
     found = [*metadata, *verify(store)]
     if len(found) > len(metadata):
-        store.root.remove(MANIFEST)
+        _take_out(store.root, MANIFEST)
     committed = [damage for damage in found if damage not in metadata and damage.split]
     for split, start in sorted({(damage.split, damage.start) for damage in committed}):
-        store.markers.remove(split, start)
+        _take_out(store.root, store.markers.key(split, start))
     for damage in committed:
         if damage.array is not None:
-            store.root.remove(damage.chunk)
+            _take_out(store.root, damage.chunk)
     store.forget()
     return found
+
+
+def verify_declaration(root: Root, address_path: str) -> Damage | None:
+    """Return what is wrong with a store's declaration, or None; only with a whole one can the store be opened and verified.
+
+    Args:
+        root: Where stores live.
+        address_path: Path of the store below it.
+
+    Raises:
+        StoreError: The place cannot be read, or the store was written under another schema version.
+    """
+    problem = ""
+    try:
+        load_declaration(root.join(address_path), address_path=address_path)
+    except CorruptData:
+        problem = "the declaration is damaged"
+    except StoreError as error:
+        if not isinstance(error.__cause__, MissingObject):
+            raise
+        problem = "the declaration is missing"
+    text = f"{problem}, so nothing else here can be checked; the same benchmark writes it again."
+    return Damage(None, DECLARATION, "", 0, 0, text) if problem else None
+
+
+def repair_declaration(root: Root, address_path: str) -> Damage | None:
+    """Remove a damaged declaration, which the same extraction writes again as it was; return what was found.
+
+    Args:
+        root: Where stores live.
+        address_path: Path of the store below it.
+
+    Raises:
+        StoreError: As for :func:`verify_declaration`, or the place cannot be written.
+    """
+    damage = verify_declaration(root, address_path)
+    if damage is not None:
+        _take_out(root.join(address_path), DECLARATION)
+    return damage
+
+
+def _take_out(here: Root, key: str) -> None:
+    """Remove an object; on a disk also a folder that stands in its place."""
+    here.remove(key, recursive=here.is_local)
 
 
 def _damaged_metadata(store: FeatureStore) -> list[Damage]:
     found = []
     for split, rows in store.layout.splits:
-        if store.root.get(f"{split}/{METADATA}") is None:
-            found.append(
-                Damage(None, f"{split}/{METADATA}", split, 0, rows, "the metadata of the group is missing.")
-            )
+        problem = _group_problem(store.root, split)
+        if problem:
+            found.append(Damage(None, f"{split}/{METADATA}", split, 0, rows, problem))
         for spec in store.layout.specs:
             try:
                 store.array(split, spec)
             except CorruptData as error:
                 found.append(Damage(spec.name, f"{split}/{spec.name}/{METADATA}", split, 0, rows, str(error)))
     return found
+
+
+def _group_problem(here: Root, split: str) -> str:
+    """Return what is wrong with the metadata of a split's group, "" when it says what the store would write."""
+    try:
+        data = here.get(f"{split}/{METADATA}")
+        if data is None:
+            return "the metadata of the group is missing."
+        found, wanted = json.loads(data), json.loads(group_metadata(split=split))
+        good = all(found[key] == wanted[key] for key in ("zarr_format", "node_type", "attributes"))
+    except (CorruptData, ValueError, LookupError, TypeError):
+        good = False
+    return "" if good else "the metadata of the group is not what the store wrote."
 
 
 def _damaged_markers(store: FeatureStore) -> list[Damage]:

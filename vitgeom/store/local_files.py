@@ -64,10 +64,10 @@ class LocalFiles:
         return (self.folder / key).is_file()
 
     def children(self, key: str) -> list[str]:
-        """Return the names of files and folders directly inside a folder; empty when there is no such folder."""
+        """Return the names of files and folders directly inside a folder; empty when there is no such folder, or a file in its place."""
         try:
             return [entry.name for entry in os.scandir(self.folder / key) if not entry.name.endswith(PARTIAL)]
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
 
     def remove(self, key: str, *, recursive: bool = False) -> None:

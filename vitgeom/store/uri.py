@@ -117,6 +117,7 @@ class Root:
         """Return an object's bytes, or None when there is none.
 
         Raises:
+            CorruptData: A folder stands in its place.
             StoreError: The place cannot be read.
         """
         with self._explained(rel, "read"):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,16 @@ from tests.support.watched_objects import watched
 from vitgeom.errors import StoreError
 from vitgeom.store.commit import Marker
 from vitgeom.store.features import open_features
-from vitgeom.store.integrity import Damage, repair, verify
+from vitgeom.store.integrity import Damage, repair, repair_declaration, verify, verify_declaration
 from vitgeom.store.uri import Root
+
+OBJECTS = [
+    "train/cls/c/0/0/0",
+    "train/zarr.json",
+    "train/cls/zarr.json",
+    "done/val/0000000000-0000000003.json",
+    "manifest.json",
+]
 
 
 def test_rows_that_were_never_committed_are_no_damage(memory_root: Root) -> None:
@@ -125,3 +134,51 @@ def test_what_is_out_of_reach_is_not_called_damage_and_nothing_is_deleted(local_
         with pytest.raises(StoreError, match=r"cannot read .*label/c/1: Input/output error"):
             act(open_features(place, store.address_path))
     assert snapshot(local_root) == whole
+
+
+@pytest.mark.parametrize("text", [b"{", b"[]", b"null", b"{}", b'{"node_type": "group", "zarr_format": 3}'])
+def test_group_metadata_that_the_store_did_not_write_is_damage_and_is_written_again(
+    memory_root: Root, text: bytes
+) -> None:
+    store = sealed_store(memory_root)
+    whole = snapshot(memory_root)
+    store.root.write_bytes("val/zarr.json", text)
+    problem = "the metadata of the group is not what the store wrote."
+    assert verify(store) == [Damage(None, "val/zarr.json", "val", 0, 3, problem)]
+    repair(store)
+    fill(store)
+    store.seal()
+    assert snapshot(memory_root) == whole
+
+
+@pytest.mark.parametrize("key", OBJECTS)
+def test_a_folder_in_the_place_of_an_object_is_damage_and_is_taken_out(local_root: Root, key: str) -> None:
+    store = sealed_store(local_root)
+    whole = snapshot(local_root)
+    place = Path(store.root.uri, key)
+    place.unlink()
+    (place / "deep").mkdir(parents=True)
+    assert [damage.chunk for damage in verify(store)] == [key]
+    assert [damage.chunk for damage in repair(store)] == [key]
+    fill(store)
+    store.seal()
+    assert snapshot(local_root) == whole
+
+
+@pytest.mark.parametrize(("text", "problem"), [(b"{", "damaged"), (b"{}", "damaged"), (None, "missing")])
+def test_a_declaration_that_is_not_whole_is_named_and_taken_out(
+    memory_root: Root, text: bytes | None, problem: str
+) -> None:
+    store = sealed_store(memory_root)
+    assert verify_declaration(memory_root, store.address_path) is None
+    whole = snapshot(memory_root)
+    store.root.remove("address.json")
+    if text is not None:
+        store.root.write_bytes("address.json", text)
+    damage = verify_declaration(memory_root, store.address_path)
+    assert damage is not None
+    assert damage.chunk == "address.json"
+    assert damage.problem.startswith(f"the declaration is {problem}, ")
+    assert repair_declaration(memory_root, store.address_path) == damage
+    make_store(memory_root)
+    assert snapshot(memory_root) == whole

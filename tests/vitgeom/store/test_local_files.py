@@ -123,5 +123,6 @@ def test_a_path_through_a_file_holds_nothing(tmp_path: Path) -> None:
     files.put("a", b"1")
     assert files.get("a/b") is None
     assert not files.exists("a/b")
+    assert files.children("a") == files.children("a/b") == []
     files.remove("a/b")
     assert files.get("a") == b"1"
