@@ -34,17 +34,14 @@ import hashlib
 import json
 import time
 from collections.abc import Mapping
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tasks.footprint import peak_bytes
 from tasks.receipt import Receipt
+from tasks.report_stamp import finished_report, stamp_of, write_stamp
 from tasks.request import Request
-from vitgeom import report
-from vitgeom.errors import StoreError
 from vitgeom.report.combination import Combination, Failure
 from vitgeom.report.gallery import paint_gallery
 from vitgeom.report.material import Cost, DatasetFacts, Material
@@ -56,9 +53,6 @@ from vitgeom.store.uri import Root
 
 REPORT, METRICS, SUMMARY, FIGURES = "report.html", "metrics.csv", "summary.json", "figures"
 RESULTS = ("manifest", "probes", "recoverability")
-PLACE = ("key", "uri")
-STAMP = ".report.json"
-"""What the files beside it were made from; a report whose inputs did not change is not drawn again."""
 
 
 class _Small(BaseModel):
@@ -146,11 +140,11 @@ def run(request: RenderRequest) -> Receipt:
     """
     out = Root(request.out)
     stamp = _stamp(request)
-    finished = _finished(out, request, stamp)
+    finished = finished_report(out, stamp, key=request.key, uri=f"{out.uri}/{REPORT}")
     if finished is not None:
         return finished
     receipt = _render(request, out)
-    out.write_json(STAMP, {"stamp": stamp, "receipt": receipt.model_dump(mode="json", exclude=set(PLACE))})
+    write_stamp(out, stamp, receipt)
     return receipt
 
 
@@ -186,35 +180,10 @@ def _render(request: RenderRequest, out: Root) -> Receipt:
 
 
 def _stamp(request: RenderRequest) -> str:
-    """Return a digest of everything that the page depends on: the request, what it points to, and the code that draws."""
-    folder = Path(report.__file__).parent
+    addresses: Any = {"out": True, "combinations": {"__all__": set(RESULTS)}}
     sources = [source for source in request.combinations if source.failed is None]
-    uris = [getattr(source, name) for source in sources for name in RESULTS]
-    return fingerprint(
-        {
-            "request": request.model_dump(
-                mode="json", exclude={"out": True, "combinations": {"__all__": set(RESULTS)}}
-            ),
-            "results": [fingerprint(_read(uri)) for uri in uris],
-            "code": [hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.glob("*.py"))],
-            "matplotlib": version("matplotlib"),
-        }
-    )
-
-
-def _finished(out: Root, request: RenderRequest, stamp: str) -> Receipt | None:
-    """Return the receipt of the same report if every one of its files is there and whole."""
-    try:
-        record = out.read_json(STAMP)
-        place = dict(zip(PLACE, (request.key, f"{out.uri}/{REPORT}"), strict=True))
-        receipt = Receipt.model_validate({**record["receipt"], **place, "cached": True})
-        whole = record["stamp"] == stamp and all(
-            hashlib.sha256(out.get(name) or b"").hexdigest() == digest
-            for name, digest in receipt.detail["files"].items()
-        )
-    except (StoreError, KeyError, TypeError, ValueError):
-        return None
-    return receipt if whole else None
+    results = [_read(getattr(source, name)) for source in sources for name in RESULTS]
+    return stamp_of(request.model_dump(mode="json", exclude=addresses), results)
 
 
 def _publish(out: Root, files: Mapping[str, bytes]) -> None:

@@ -134,6 +134,22 @@ def percentile_interval(value: float, resampled: Float[Tensor, " B"], *, level: 
     return Interval(value, float(low), float(high))
 
 
+def percentile_intervals(
+    values: Float64[Tensor, " m"], resampled: Float64[Tensor, "B m"], *, level: float
+) -> tuple[Interval | None, ...]:
+    """Return :func:`percentile_interval` of m statistics that share their resamples.
+
+    Args:
+        values: The statistics on the samples themselves.
+        resampled: The statistics on each resample.
+        level: Share of the defined resamples inside each interval.
+    """
+    return tuple(
+        percentile_interval(float(value), column, level=level)
+        for value, column in zip(values, resampled.T, strict=True)
+    )
+
+
 def check_resampling(num_samples: int, *, num_resamples: int, level: float) -> None:
     """Refuse what no interval can be made of.
 

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float64
 from torch import Tensor
 
-from vitgeom.bootstrap import Interval, percentile_interval
+from vitgeom.bootstrap import Interval, percentile_intervals
 
 Credit = Literal["shared", "earliest", "deepest"]
 CREDITS: tuple[Credit, ...] = get_args(Credit)
@@ -104,10 +104,8 @@ class CorrectionRates:
         found: dict[Credit, Corrections] = {}
         for place, rule in enumerate(CREDITS):
             start = place * (self._num_layers + 1)
-            parts = [
-                percentile_interval(float(here[column]), there[:, column], level=level)
-                for column in range(start, start + self._num_layers + 1)
-            ]
+            columns = slice(start, start + self._num_layers + 1)
+            parts = percentile_intervals(here[columns], there[:, columns], level=level)
             share = tuple(part for part in parts[:-1] if part is not None)
             if len(share) < self._num_layers:
                 return None

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float64, Int64
 from torch import Tensor
 
-from vitgeom.bootstrap import Interval, percentile_interval
+from vitgeom.bootstrap import Interval, percentile_intervals
 
 Matrix = tuple[tuple[float | None, ...], ...]
 
@@ -110,9 +110,7 @@ class DiversityRates:
             there: Rates of all resamples.
             level: Of the intervals.
         """
-        disagreement, q_statistic, double_fault = (
-            percentile_interval(float(here[column]), there[:, column], level=level) for column in range(3)
-        )
+        disagreement, q_statistic, double_fault = percentile_intervals(here, there, level=level)
         if disagreement is None or double_fault is None:
             return None
         ones = torch.ones(1, self._predictions.shape[1], dtype=torch.float64)

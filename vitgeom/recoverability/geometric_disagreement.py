@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Float64
 from torch import Tensor
 
-from vitgeom.bootstrap import Interval, percentile_interval
+from vitgeom.bootstrap import Interval, percentile_intervals
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,7 @@ class GeometryRates:
             there: Rates of all resamples.
             level: Of the intervals.
         """
-        found = [
-            percentile_interval(float(value), column, level=level)
-            for value, column in zip(here, there.T, strict=True)
-        ]
+        found = percentile_intervals(here, there, level=level)
         known = tuple(part for part in found if part is not None)
         if len(known) < len(found):
             return None

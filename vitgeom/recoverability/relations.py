@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Float64, Int64
 from torch import Tensor
 
-from vitgeom.bootstrap import Interval, percentile_interval
+from vitgeom.bootstrap import Interval, percentile_intervals
 from vitgeom.recoverability.corrections import CorrectionRates, Corrections, Credit
 from vitgeom.recoverability.diversity import Diversity, DiversityRates
 from vitgeom.recoverability.geometric_disagreement import GeometricDisagreement, GeometryRates
@@ -91,8 +91,4 @@ class Relations:
 
 
 def _intervals(here: Tensor, there: Tensor, *, level: float) -> tuple[Interval, ...]:
-    parts = (
-        percentile_interval(float(value), column, level=level)
-        for value, column in zip(here, there.T, strict=True)
-    )
-    return tuple(part for part in parts if part is not None)
+    return tuple(part for part in percentile_intervals(here, there, level=level) if part is not None)
