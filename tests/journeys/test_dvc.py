@@ -46,11 +46,11 @@ def ran(said: str) -> set[str]:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Return a digest of every result file but DVC's own notes and the one that tells how the last run went."""
+    """Return a digest of every result file but DVC's own notes and the two that tell how long things took."""
     files = [
         path
         for path in (folder / "results").rglob("*")
-        if path.is_file() and path.name not in ("run.json", ".gitignore")
+        if path.is_file() and path.name not in ("run.json", ".report.json", ".gitignore")
     ]
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files)
