@@ -44,7 +44,7 @@ def test_own_images_are_benchmarked_and_what_cannot_be_used_is_said(
     assert "my flowers: 30 images of 2 classes" in told.out
     assert "skipped 1: extension .txt" in told.out
     assert "dark/broken.png:" in told.out
-    assert "warning: 1 files cannot be used" in told.err
+    assert "warning: left out, because they cannot be used: 1 file" in told.err
     [page] = (tmp_path / "results").glob("folder-my_flowers-*/report.html")
     assert "broken.png" in page.read_text()
 
