@@ -144,6 +144,7 @@ def open_engine(
     retries: int = 2,
     wait_for_resources: float = 0.0,
     catalogue: Mapping[str, TaskSpec] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> Iterator[Engine]:
     """Open an engine for a ``with`` block; whatever ends the block also ends the engine's processes.
 
@@ -157,6 +158,7 @@ def open_engine(
         retries: Tries after the first one, for passing failures.
         wait_for_resources: Seconds to wait for a growing cluster before a task that fits no node is refused.
         catalogue: Known tasks; None means all of ``tasks.catalogue``.
+        say: Receives one line when Ray is started or joined, which takes a while.
 
     Raises:
         UnknownName: No such kind of engine.
@@ -171,6 +173,7 @@ def open_engine(
             retries=retries,
             wait_for_resources=wait_for_resources,
             catalogue=catalogue,
+            say=say,
         )
         try:
             yield engine

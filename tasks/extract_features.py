@@ -24,8 +24,8 @@ from vitgeom.errors import CorruptData
 from vitgeom.store.features import FeatureStore, open_features
 from vitgeom.store.uri import Root
 
-PROCESS_BYTES = 2**30
-"""Python with torch, timm, Zarr and Ray loaded, and a small data set."""
+PROCESS_BYTES = 3 * 2**29
+"""Python with torch, timm, Zarr and Ray loaded, and a small data set; how much of the libraries is resident differs by machine."""
 
 ACTIVATION_COPIES = 24
 """Numbers of width D per token alive at once in a block: residual, norm, q, k, v, attention, two hidden layers of 4 D each, and

@@ -48,3 +48,12 @@ def test_sigterm_inside_the_block_becomes_an_exception() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
     assert caught.value.code == 143
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_every_option_of_the_flows_reaches_the_ray_engine_and_nothing_starts() -> None:
+    lines: list[str] = []
+    with open_engine(
+        "ray", address="local", num_cpus=1, max_in_flight=2, retries=1, say=lines.append
+    ) as engine:
+        assert type(engine).__name__ == "RayEngine"
+    assert lines == [], "without work there is no Ray to start"
