@@ -65,8 +65,8 @@ def extract_cell(
         cell.dataset_ref, cell.backbone_ref, store=store, settings=settings, engine=engine, emit=console.say
     )
     results.write_features(cell, store=store, sealed=receipt)
-    how = "cached" if receipt.cached else f"{receipt.detail['computed_rows']} images computed"
-    console.say(f"extract {name}: {receipt.rows} images, {how}")
+    how = "cached" if receipt.cached else f"{receipt.detail['computed_rows']:,} images computed"
+    console.say(f"extract {name}: {receipt.rows:,} images, {how}")
     return receipt
 
 

@@ -31,9 +31,9 @@ class Forecast:
     def line(self) -> str:
         """Return what a reader wants to know, in one line."""
         if self.ranges_missing:
-            features = f"{self.ranges - self.ranges_missing} of {self.ranges} ranges stored, {self.images_missing} images to compute"
+            features = f"{self.ranges - self.ranges_missing:,} of {self.ranges:,} ranges stored, {self.images_missing:,} images to compute"
         else:
-            features = f"all {self.ranges} ranges stored"
+            features = f"all {self.ranges:,} ranges stored"
         return f"{self.cell.name}: features {features}; probes {'stored' if self.probes_stored else 'to fit'}"
 
 

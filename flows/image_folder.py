@@ -25,7 +25,7 @@ def study_of_folder(study: Study, folder: str) -> Study:
     receipt = index_dataset.run(IndexRequest(store=store_uri(study.store), root=folder))
     ref = DatasetRef.from_json(receipt.detail["dataset"])
     console.say(
-        f"{folder}: {receipt.rows} images of {len(receipt.detail['classes'])} classes"
+        f"{folder}: {receipt.rows:,} images of {len(receipt.detail['classes']):,} classes"
         f"{' (indexed before)' if receipt.cached else ''}; {'; '.join(receipt.detail['notes'])}"
     )
     _say_what_was_left_out(receipt.detail["quarantine"], receipt.detail["skipped"])
@@ -35,11 +35,11 @@ def study_of_folder(study: Study, folder: str) -> Study:
 
 def _say_what_was_left_out(quarantine: list[list[str]], skipped: dict[str, int]) -> None:
     for kind, count in skipped.items():
-        console.say(f"  skipped {count}: {kind}")
+        console.say(f"  skipped {count:,}: {kind}")
     if quarantine:
-        files = "1 file" if len(quarantine) == 1 else f"{len(quarantine)} files"
+        files = "1 file" if len(quarantine) == 1 else f"{len(quarantine):,} files"
         console.warn(f"left out, because they cannot be used: {files}; the report lists them all")
     for path, reason in quarantine[:SHOWN]:
         console.say(f"  {path}: {reason}")
     if len(quarantine) > SHOWN:
-        console.say(f"  ... and {len(quarantine) - SHOWN} more")
+        console.say(f"  ... and {len(quarantine) - SHOWN:,} more")

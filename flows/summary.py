@@ -83,7 +83,7 @@ def _row(name: str, fitted: Receipt) -> tuple[str, ...]:
         _percent(found["accuracy_last"]),
         best,
         _percent(found["oracle"]),
-        str(found["errors"]),
+        f"{found['errors']:,}",
         _percent(found["r_any"]),
         _percent(found["r_any_luck"]),
     )

@@ -75,7 +75,7 @@ class Progress:
             return
         self._closed = True
         seconds = self._clock() - self._began
-        rate = f"{thin(self._computed / seconds)} {self._rows}/s  " if self._computed and seconds > 0 else ""
+        rate = f"{grouped(self._computed / seconds)} {self._rows}/s  " if self._computed and seconds > 0 else ""
         self._emit(f"{self._counts()}  {rate}took {duration(seconds)}")
 
     def __enter__(self) -> Progress:
@@ -86,7 +86,7 @@ class Progress:
             self.close()
 
     def _counts(self) -> str:
-        done_rows, total_rows = thin(self._done_rows), thin(self._total_rows)
+        done_rows, total_rows = grouped(self._done_rows), grouped(self._total_rows)
         return f"{self._label}  {self._done_units}/{self._total_units} {self._units}  {done_rows}/{total_rows} {self._rows}"
 
     def _line(self) -> str:
@@ -95,14 +95,14 @@ class Progress:
             return self._counts()
         rate = (after - before) / (now - began)
         remaining = (self._total_rows - self._done_rows) / rate
-        return f"{self._counts()}  {thin(rate)} {self._rows}/s  ETA {duration(remaining)}"
+        return f"{self._counts()}  {grouped(rate)} {self._rows}/s  ETA {duration(remaining)}"
 
 
-def thin(value: float) -> str:
-    """Write a number with spaces between thousands; one decimal below 10 unless it is whole."""
+def grouped(value: float) -> str:
+    """Write a number as the report does, ``1,797``; one decimal below 10 unless it is whole."""
     if round(value, 1) < 10 and value != int(value):
         return f"{value:.1f}"
-    return f"{round(value):,}".replace(",", " ")
+    return f"{round(value):,}"
 
 
 def duration(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,5 +59,19 @@ def test_no_source_file_names_a_place_on_one_machine() -> None:
         for name in tracked
         for trace in traces
         if trace in (ROOT / name).read_text(errors="replace")
+    ]
+    assert found == []
+
+
+def test_thousands_are_spelled_with_a_comma_wherever_people_read() -> None:
+    tracked = _run("git", "ls-files", "*.py", "*.md", "*.yaml", "Makefile").stdout.split()
+    assert "README.md" in tracked
+    spaced = re.compile(r"(?<![\d.])\d{1,3}[ \u00a0\u2009\u202f]\d{3}(?!\d)")
+    assert spaced.search("of 1 " + "797 images")
+    found = [
+        (name, number.group())
+        for name in tracked
+        if not name.startswith("tests/")
+        for number in spaced.finditer((ROOT / name).read_text())
     ]
     assert found == []

@@ -127,4 +127,4 @@ def _lines(damages: Sequence[Damage], *, with_advice: bool) -> list[str]:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flows import cli
-from flows.forecast import forecast
+from flows.forecast import Forecast, forecast
 from flows.study import Study
 
 
@@ -56,3 +56,13 @@ def test_the_command_prints_one_line_per_cell(
 
     assert cli.main(["plan"]) == 0
     assert "ranges stored; probes stored" in capsys.readouterr().out
+
+
+def test_thousands_are_spelled_as_in_the_report(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(finished)
+    [cell] = Study().resolve().cells
+    told = Forecast(cell, ranges=1500, ranges_missing=1, images_missing=1797, probes_stored=False)
+
+    assert told.line().endswith(
+        "features 1,499 of 1,500 ranges stored, 1,797 images to compute; probes to fit"
+    )

@@ -78,3 +78,8 @@ def test_callers_get_plain_figures(summary: Summary) -> None:
     assert told["report"] == "s3://bucket/report.html"
     assert told["cells"]["digits × nano"]["r_any"] == 0.7
     assert told["cells"]["scenes × nano"] == {"failed": "StoreError: the disk is full"}
+
+
+def test_thousands_are_spelled_as_in_the_report() -> None:
+    summary = Summary("small", (Outcome(cell("digits"), receipt=fitted(errors=1234)),))
+    assert " 1,234 " in summary.lines()[1]

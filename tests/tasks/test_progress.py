@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.progress import Progress, duration, thin
+from tasks.progress import Progress, duration, grouped
 from tests.tasks.test_receipt import receipt
 
 
@@ -28,7 +28,7 @@ def test_the_line_says_done_total_rate_and_remaining_time() -> None:
         clock.now += 1.0
         progress(receipt(rows=256))
     assert (
-        lines[-1] == "extract digits/nano_supervised  6/14 ranges  1 536/3 594 images  256 images/s  ETA 8 s"
+        lines[-1] == "extract digits/nano_supervised  6/14 ranges  1,536/3,594 images  256 images/s  ETA 8 s"
     )
 
 
@@ -39,7 +39,7 @@ def test_lines_keep_their_distance_and_the_last_one_always_comes() -> None:
             clock.now += 0.25
             progress(receipt(rows=1))
     assert len(lines) == 7 + 1
-    assert lines[-1] == "extract digits/nano_supervised  56/14 ranges  56/3 594 images  4 images/s  took 14 s"
+    assert lines[-1] == "extract digits/nano_supervised  56/14 ranges  56/3,594 images  4 images/s  took 14 s"
     assert not any("\r" in line or "\n" in line for line in lines)
 
 
@@ -48,9 +48,9 @@ def test_cached_units_count_as_done_but_not_as_speed() -> None:
     progress = started(clock, lines)
     clock.now = 3.0
     progress(receipt(rows=1000, cached=True))
-    assert lines == ["extract digits/nano_supervised  1/14 ranges  1 000/3 594 images"]
+    assert lines == ["extract digits/nano_supervised  1/14 ranges  1,000/3,594 images"]
     progress.close()
-    assert lines[-1].endswith("1 000/3 594 images  took 3 s")
+    assert lines[-1].endswith("1,000/3,594 images  took 3 s")
 
 
 def test_earlier_work_counts_as_done() -> None:
@@ -59,7 +59,7 @@ def test_earlier_work_counts_as_done() -> None:
     clock.now = 4.0
     progress(receipt(rows=256))
     assert lines == [
-        "extract digits/nano_supervised  11/14 ranges  2 826/3 594 images  64 images/s  ETA 12 s"
+        "extract digits/nano_supervised  11/14 ranges  2,826/3,594 images  64 images/s  ETA 12 s"
     ]
 
 
@@ -90,10 +90,10 @@ def test_closing_twice_says_it_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.0, "0"), (9.54, "9.5"), (212.4, "212"), (1234567, "1 234 567")]
+    ("value", "text"), [(0.0, "0"), (9.54, "9.5"), (212.4, "212"), (1234567, "1,234,567")]
 )
 def test_numbers_are_written_for_people(value: float, text: str) -> None:
-    assert thin(value) == text
+    assert grouped(value) == text
 
 
 @pytest.mark.parametrize(

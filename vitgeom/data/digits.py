@@ -1,4 +1,4 @@
-"""``digits``: 1 797 handwritten digits of 13 writers, 8 x 8 pixels, as stored in scikit-learn.
+"""``digits``: 1,797 handwritten digits of 13 writers, 8 x 8 pixels, as stored in scikit-learn.
 
 Source: E. Alpaydin, C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, 1998 (its test part).
 """
@@ -49,7 +49,7 @@ def open_digits(*, size: int = 64) -> ImageDataset:
         classes=tuple(str(digit) for digit in range(10)),
         splits={split: _split(pixels, labels, rows[split], size) for split in SPLITS},
         quarantine=(),
-        source=f"1 797 handwritten digits (scikit-learn), 8 x 8 enlarged to {size} x {size}, stratified 1/9, 2/9, 6/9",
+        source=f"1,797 handwritten digits (scikit-learn), 8 x 8 enlarged to {size} x {size}, stratified 1/9, 2/9, 6/9",
     )
 
 

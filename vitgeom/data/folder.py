@@ -29,7 +29,7 @@ def open_folder(*, root: str, index: str | None = None, seed: int = 0) -> ImageD
     """
     found = index_folder(root, seed=seed) if index is None else _stored_index(index)
     folder = Path(root)
-    source = f"image folder {folder.name!r}, {len(found.entries)} images; {'; '.join(found.notes)}"
+    source = f"image folder {folder.name!r}, {len(found.entries):,} images; {'; '.join(found.notes)}"
     return ImageDataset(
         name="folder",
         digest=found.digest,

@@ -197,12 +197,12 @@ def _attempts(
 def _require_classes(folder: Path, classes: tuple[str, ...], scan: Scan) -> None:
     if len(classes) >= 2:
         return
-    passed = f"{len(scan.quarantine)} files could not be used"
+    passed = f"{len(scan.quarantine):,} files could not be used"
     if scan.quarantine:
         passed += f" (first: {scan.quarantine[0].path!r}, {scan.quarantine[0].reason})"
     if scan.skipped:
         passed += ", passed over: " + ", ".join(
-            f"{count} {kind}" for kind, count in sorted(scan.skipped.items())
+            f"{count:,} {kind}" for kind, count in sorted(scan.skipped.items())
         )
     what = f"only one class with images, {classes[0]!r}" if classes else "no usable images"
     raise InvalidInput(

@@ -43,7 +43,7 @@ def assign_splits(
             names = " and no ".join(missing)
             notes.append(f"no usable {names} folder: taken from train, 20 % of each class (seed {seed})")
     if singles:
-        notes.append(f"{len(singles)} classes with a single image, kept in train: {few(singles)}")
+        notes.append(f"{len(singles):,} classes with a single image, kept in train: {few(singles)}")
     return placed, tuple(notes + _weaknesses(placed, hashes))
 
 
@@ -67,13 +67,13 @@ def _weaknesses(placed: Sequence[Candidate], hashes: Sequence[str]) -> list[str]
     notes = []
     trained = {item.class_name for item in placed if item.split == "train"}
     if unseen := sorted({item.class_name for item in placed} - trained):
-        notes.append(f"{len(unseen)} classes without training images: {few(unseen)}")
+        notes.append(f"{len(unseen):,} classes without training images: {few(unseen)}")
     in_train = {digest for item, digest in zip(placed, hashes, strict=True) if item.split == "train"}
     leaked = sum(
         item.split != "train" and digest in in_train for item, digest in zip(placed, hashes, strict=True)
     )
     if leaked:
-        notes.append(f"{leaked} val or test files are copies of train files")
+        notes.append(f"{leaked:,} val or test files are copies of train files")
     return notes
 
 

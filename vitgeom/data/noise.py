@@ -42,7 +42,7 @@ def open_noise(*, n: int = 1000, classes: int = 10, size: int = 64, seed: int = 
         classes=tuple(str(label) for label in range(classes)),
         splits={split: _split(split, count, classes, size, seed) for split, count in counts.items()},
         quarantine=(),
-        source=f"{n} images of uniform noise, {size} x {size}, made on the fly",
+        source=f"{n:,} images of uniform noise, {size} x {size}, made on the fly",
     )
 
 

@@ -122,7 +122,7 @@ def accuracy_by_layer(pair: Combination, *, name: str) -> Drawing:
         name=name,
         title=f"Test accuracy by layer: {pair.label}",
         description=(
-            f"n = {pair.num_test} test images, 95 % intervals. {table}. Best by validation: layer {pair.best_layer}. "
+            f"n = {pair.num_test:,} test images, 95 % intervals. {table}. Best by validation: layer {pair.best_layer}. "
             f"Oracle over all layers: {spelled(pair.oracle)}."
         ),
         height=4.1,
@@ -171,7 +171,7 @@ def recoverability_by_layer(pair: Combination, *, name: str) -> Drawing:
         name=name,
         title=f"Recoverability: {pair.label}",
         description=(
-            f"Share of the {pair.errors} test errors of the last layer that a layer gets right, 95 % intervals. {table}. "
+            f"Share of the {pair.errors:,} test errors of the last layer that a layer gets right, 95 % intervals. {table}. "
             f"One uniform guess: {percent(single)}. All earlier layers together: {levels}."
         ),
         height=4.1,

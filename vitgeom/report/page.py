@@ -166,7 +166,7 @@ def _pictures(material: Material, gallery: Gallery) -> Markup:
 def _recoverability_caption(pair: Combination) -> str:
     return (
         f"n = {pair.errors:,} test errors of the last layer, 95 % intervals. Left: one layer; the dotted line is one uniform guess among "
-        f"{pair.num_classes} classes. Right: at least one of {pair.num_layers - 1} earlier layers, and what as many tries reach otherwise."
+        f"{pair.num_classes:,} classes. Right: at least one of {pair.num_layers - 1} earlier layers, and what as many tries reach otherwise."
     )
 
 

@@ -151,7 +151,7 @@ def layers(pair: Combination) -> Markup:
         )
         for layer in pair.layers
     ]  # fmt: skip
-    caption = f"{pair.label}: n = {pair.num_test:,} test images, {pair.errors:,} errors of the last layer, {pair.num_classes} classes; 95 % intervals."
+    caption = f"{pair.label}: n = {pair.num_test:,} test images, {pair.errors:,} errors of the last layer, {pair.num_classes:,} classes; 95 % intervals."
     return table(header, rows, caption=caption)
 
 

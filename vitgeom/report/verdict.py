@@ -124,7 +124,7 @@ def _held_against(combination: Combination, kind: Answer) -> str:
     guessing = combination.floor_uniform
     if guessing is not None and guessing.value > HOPELESS:
         return (
-            f"With {combination.num_classes} classes, {earlier} guesses alone recover {spelled(guessing)}, so these images can hardly tell: the "
+            f"With {combination.num_classes:,} classes, {earlier} guesses alone recover {spelled(guessing)}, so these images can hardly tell: the "
             f"share would have to lie above {missed}."
         )
     return f"The 95 % interval of this share does not lie above {missed}: {earlier} tries can reach as much by luck."

@@ -59,7 +59,7 @@ def open_photos(*, size: int = 64, train: int = 160, val: int = 20, test: int = 
         classes=tuple(item.name for item in PHOTOGRAPHS),
         splits={split: _split(crops[split], size) for split in SPLITS},
         quarantine=(),
-        source=f"{total} crops of {len(PHOTOGRAPHS)} photographs (scikit-image, scikit-learn), regions disjoint between splits",
+        source=f"{total:,} crops of {len(PHOTOGRAPHS)} photographs (scikit-image, scikit-learn), regions disjoint between splits",
     )
 
 

@@ -56,7 +56,7 @@ def open_scenes(
         classes=CLASSES,
         splits={split: _split(split, count, size, seed, difficulty) for split, count in counts.items()},
         quarantine=(),
-        source=f"{sum(counts.values())} rendered scenes, {size} x {size}, class = shape of the central object of {len(CLASSES)}",
+        source=f"{sum(counts.values()):,} rendered scenes, {size} x {size}, class = shape of the central object of {len(CLASSES)}",
     )
 
 
