@@ -9,10 +9,7 @@ PROFILE ?= embedded
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help benchmark test quick lint types imports format bench pretrain lock ui clean
-
-help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+.PHONY: benchmark test ui quick lint format types imports bench pretrain lock clean help
 
 # The lock serves as constraints: it says which versions, pyproject.toml says which packages.
 $(STAMP): pyproject.toml requirements.lock
@@ -28,6 +25,9 @@ benchmark: $(STAMP)  ## the whole study of one profile: features, probes, report
 
 test: $(STAMP) lint types imports  ## everything that must hold: style, types, import walls, tests, README examples
 	$(BIN)/python -m pytest
+
+ui: $(STAMP)  ## open the MLflow pages of this project on 127.0.0.1
+	$(BIN)/vitgeom ui
 
 quick: $(STAMP)  ## the tests that start no server
 	$(BIN)/python -m pytest -m 'not services'
@@ -52,9 +52,6 @@ bench: $(STAMP)  ## measure against the named peers and write the table into REA
 pretrain: $(STAMP)  ## train the two embedded backbones again from nothing (about 40 minutes)
 	$(BIN)/python -m vitgeom.backbones.pretraining all
 
-ui: $(STAMP)  ## open the MLflow pages of this project on 127.0.0.1
-	$(BIN)/vitgeom ui
-
 lock:  ## resolve pyproject.toml anew into requirements.lock
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet --upgrade pip
@@ -64,3 +61,7 @@ lock:  ## resolve pyproject.toml anew into requirements.lock
 clean:  ## remove what runs and tools left behind, but neither .venv nor the feature store
 	rm -rf build results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache vitgeom.egg-info
 	find . -name __pycache__ -not -path './.venv/*' -type d -exec rm -rf {} +
+
+# In the order of this file, which is the order in which a reader needs them.
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'

@@ -75,3 +75,16 @@ def test_thousands_are_spelled_with_a_comma_wherever_people_read() -> None:
         for number in spaced.finditer((ROOT / name).read_text())
     ]
     assert found == []
+
+
+def test_make_help_lists_every_target_aligned_and_first_what_a_reader_needs_first() -> None:
+    done = _run("make", "--no-print-directory", "help")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    targets = [line.split()[1] for line in lines]
+    declared = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert declared is not None
+    assert targets == declared.group(1).split()
+    assert targets[:3] == ["benchmark", "test", "ui"]
+    texts = [re.fullmatch(r"  make (\S+ +)(\S.*)", line) for line in lines]
+    assert len({text and text.start(2) for text in texts}) == 1, done.stdout
