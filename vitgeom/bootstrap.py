@@ -13,6 +13,7 @@ from jaxtyping import Float, Float64, Shaped
 from torch import Generator, Tensor
 
 from vitgeom.errors import InvalidInput
+from vitgeom.whole_numbers import whole_number
 
 _CHUNK_ELEMENTS = 1 << 22
 
@@ -78,7 +79,7 @@ def bootstrap_interval(
             f"values must have shape [n], got {list(values.shape)}; use bootstrap_intervals for columns."
         )
     return bootstrap_intervals(
-        values[:, None], num_resamples=num_resamples, generator=generator, level=level
+        values[:, None], num_resamples=resample_number(num_resamples), generator=generator, level=level
     )[0]
 
 
@@ -102,7 +103,7 @@ def bootstrap_intervals(
     Raises:
         InvalidInput: No samples, a value that is not finite, or settings out of range.
     """
-    check_resampling(len(values), num_resamples=num_resamples, level=level)
+    num_resamples = check_resampling(len(values), num_resamples=num_resamples, level=level)
     wide = values.detach().cpu().double()
     if not bool(torch.isfinite(wide).all()):
         raise InvalidInput("values must be finite, got NaN or infinite ones; leave those samples out first.")
@@ -150,20 +151,36 @@ def percentile_intervals(
     )
 
 
-def check_resampling(num_samples: int, *, num_resamples: int, level: float) -> None:
-    """Refuse what no interval can be made of.
+def resample_number(given: object, *, name: str = "num_resamples") -> int:
+    """Return a number of resamples as a plain integer.
+
+    Args:
+        given: What the caller gave.
+        name: What the caller calls it.
+
+    Raises:
+        InvalidInput: It is no whole number, or less than 1.
+    """
+    return whole_number(name, given, at_least=1, way_out="1000 is usual")
+
+
+def check_resampling(
+    num_samples: int, *, num_resamples: object, level: float, name: str = "num_resamples"
+) -> int:
+    """Refuse what no interval can be made of, and return B as a plain integer.
 
     Args:
         num_samples: n.
-        num_resamples: B.
+        num_resamples: B, as it was given.
         level: Share of resamples inside the interval.
+        name: What the caller calls B.
 
     Raises:
-        InvalidInput: n or B is 0, or the level is not between 0 and 1.
+        InvalidInput: n is 0, B is no whole number or 0, or the level is not between 0 and 1.
     """
     if num_samples < 1:
         raise InvalidInput("values must hold at least 1 sample, got 0; there is nothing to resample.")
-    if num_resamples < 1:
-        raise InvalidInput(f"num_resamples must be >= 1, got {num_resamples}; 1000 is usual.")
+    resamples = resample_number(num_resamples, name=name)
     if not 0 < level < 1:
         raise InvalidInput(f"level must lie strictly between 0 and 1, got {level}; 0.95 is usual.")
+    return resamples

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from jaxtyping import Bool
 from torch import Generator, Tensor
 
-from vitgeom.bootstrap import Interval, bootstrap_interval
+from vitgeom.bootstrap import Interval, bootstrap_interval, resample_number
 from vitgeom.errors import InvalidInput
 
 
@@ -67,7 +67,9 @@ def paired_difference(
     """
     _check_pair(first, second)
     difference = first.double() - second.double()
-    return bootstrap_interval(difference, num_resamples=num_resamples, generator=generator, level=level)
+    return bootstrap_interval(
+        difference, num_resamples=resample_number(num_resamples), generator=generator, level=level
+    )
 
 
 def _check_pair(first: Tensor, second: Tensor) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import json
 
 import numpy as np
@@ -15,6 +16,7 @@ from vitgeom.bootstrap import (
 )
 from vitgeom.errors import InvalidInput
 from vitgeom.seeding import generator_for
+from vitgeom.significance import paired_difference
 
 
 def test_counts_are_multinomial():
@@ -108,10 +110,23 @@ def test_interval_survives_json():
         (torch.ones(0), {}, "values must hold at least 1 sample"),
         (torch.tensor([1.0, np.nan]), {}, "values must be finite"),
         (torch.ones(2, 2), {}, r"values must have shape \[n\], got \[2, 2\]; use bootstrap_intervals"),
-        (torch.ones(3), {"num_resamples": 0}, "num_resamples must be >= 1, got 0"),
+        (
+            torch.ones(3),
+            {"num_resamples": 0},
+            "num_resamples must be a whole number >= 1, got 0; 1000 is usual",
+        ),
         (torch.ones(3), {"level": 1.0}, "level must lie strictly between 0 and 1, got 1.0"),
     ],
 )
 def test_what_has_no_interval_is_refused(values, settings, words):
     with pytest.raises(InvalidInput, match=words):
         bootstrap_interval(values, **{"num_resamples": 10, "generator": generator_for(0), **settings})
+
+
+@pytest.mark.parametrize("given", [1.5, True, "100", None])
+@pytest.mark.parametrize("function", [bootstrap_interval, bootstrap_intervals, paired_difference])
+def test_a_number_of_resamples_of_another_kind_is_refused(function, given):
+    values = torch.ones(3, 1) if function is bootstrap_intervals else torch.ones(3) > 0
+    pair = (values, values) if function is paired_difference else (values,)
+    with pytest.raises(InvalidInput, match=f"num_resamples must be a whole number >= 1, got {given!r}"):
+        inspect.unwrap(function)(*pair, num_resamples=given, generator=generator_for(0))

@@ -1,8 +1,8 @@
-"""The one check that counts and sizes from outside pass through."""
+"""Counts and sizes among the options of a dataset, and their bounds."""
 
 from __future__ import annotations
 
-from vitgeom.errors import InvalidInput
+from vitgeom.whole_numbers import whole_number
 
 MOST_IMAGES = 100_000_000
 """Labels and groups of all rows are in memory: 16 bytes a row."""
@@ -23,10 +23,4 @@ def require_whole(name: str, value: object, *, at_least: int, at_most: int | Non
     Raises:
         InvalidInput: It is no integer, too small or too large.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
-        raise InvalidInput(f"option {name!r} must be a whole number >= {at_least}, got {value!r}.")
-    if at_most is not None and value > at_most:
-        raise InvalidInput(
-            f"option {name!r} must be at most {at_most:,}, got {value:,}. Give a smaller number."
-        )
-    return value
+    return whole_number(f"option {name!r}", value, at_least=at_least, at_most=at_most)

@@ -73,14 +73,14 @@ def across_datasets(
         level: Share of resamples inside the interval.
 
     Raises:
-        InvalidInput: Fewer than three reports, or no generator.
+        InvalidInput: Fewer than three reports, no generator, or settings out of range.
     """
     check_generator(generator)
     if len(reports) < FEWEST:
         raise InvalidInput(
             f"reports must hold at least {FEWEST} datasets, got {len(reports)}: two points lie on a line whatever they are."
         )
-    check_resampling(len(reports), num_resamples=num_resamples, level=level)
+    num_resamples = check_resampling(len(reports), num_resamples=num_resamples, level=level)
     drawn = torch.randint(len(reports), (num_resamples, len(reports)), generator=generator).numpy()
     return {
         name: _correlation(reports, expected, value, drawn=drawn, level=level)

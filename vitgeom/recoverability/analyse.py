@@ -19,6 +19,7 @@ from vitgeom.recoverability.permutation_floor import permutation_floor
 from vitgeom.recoverability.relations import Relations
 from vitgeom.recoverability.report import PermutationFloor, RecoverabilityReport
 from vitgeom.recoverability.tally import Rates, Tally
+from vitgeom.whole_numbers import whole_number
 
 LEVEL = 0.95
 
@@ -50,14 +51,17 @@ def analyse(
         generator: The only source of randomness.
 
     Raises:
-        InvalidInput: Logits, labels, best_layer or generator of another kind; shapes do not match, no samples, a label or best_layer
+        InvalidInput: Logits, labels, best_layer, a number of draws or generator of another kind; shapes do not match, no samples, a label or best_layer
             out of range, NaN logits.
     """
     check_generator(generator)
     logits, labels = _logit_tensor(logits), _label_tensor(labels)
     _check(logits, labels)
     best_layer = _layer_number(best_layer, num_layers=len(logits))
-    check_resampling(len(labels), num_resamples=num_bootstrap, level=LEVEL)
+    num_bootstrap = check_resampling(
+        len(labels), num_resamples=num_bootstrap, level=LEVEL, name="num_bootstrap"
+    )
+    num_permutations = whole_number("num_permutations", num_permutations, at_least=1, way_out="200 is usual")
     predictions = logits.argmax(dim=2).cpu()
     correct = predictions == labels
     wrong = ~correct[-1]

@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 from vitgeom.bootstrap import percentile_interval
 from vitgeom.errors import InvalidInput
 from vitgeom.recoverability.report import PermutationFloor
+from vitgeom.whole_numbers import whole_number
 
 
 def permutation_floor(
@@ -37,10 +38,10 @@ def permutation_floor(
         InvalidInput: No permutation, no error or no earlier layer.
     """
     num_layers, num_errors = predictions.shape
-    if num_permutations < 1 or num_errors < 1 or num_layers < 1:
+    num_permutations = whole_number("num_permutations", num_permutations, at_least=1, way_out="200 is usual")
+    if num_errors < 1 or num_layers < 1:
         raise InvalidInput(
-            f"a permutation floor needs at least 1 permutation, 1 error and 1 earlier layer, got {num_permutations}, "
-            f"{num_errors} and {num_layers}."
+            f"a permutation floor needs at least 1 error and 1 earlier layer, got {num_errors} and {num_layers}."
         )
     rates = torch.empty(num_permutations, dtype=torch.float64)
     for draw in range(num_permutations):

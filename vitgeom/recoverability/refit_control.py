@@ -1,21 +1,23 @@
-"""Many tries at the last layer: what R_any would be without any depth.   n = training rows, m = test rows, R = refits."""
+"""Many tries at the last layer: what R_any would be without any depth.   n = training rows, m = test rows, D = width, R = refits."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Generator, Tensor
 
-from vitgeom.bootstrap import Interval
+from vitgeom.bootstrap import Interval, resample_number
 from vitgeom.errors import InvalidInput
 from vitgeom.probes.labels import Labels, class_ids, class_index, label_array
 from vitgeom.probes.layer_fit import fit_layer
-from vitgeom.probes.layers import refuse_non_finite
+from vitgeom.probes.layers import float_tensor, refuse_non_finite
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET
 from vitgeom.recoverability.analyse import analyse, check_generator
+from vitgeom.whole_numbers import whole_number
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,9 @@ class RefitControl:
 
 
 def refit_control(
-    X_last: Float[Tensor, "n D"],
+    X_last: Float[Tensor, "n D"] | Float[np.ndarray, "n D"],
     y: Labels,
-    X_test: Float[Tensor, "m E"],
+    X_test: Float[Tensor, "m E"] | Float[np.ndarray, "m E"],
     y_test: Labels,
     *,
     l2: float,
@@ -62,9 +64,9 @@ def refit_control(
     refits are one batched problem on shared, unweighted standardisation.
 
     Args:
-        X_last: Training features of the last layer.
+        X_last: Training features of the last layer; a tensor or a numpy array.
         y: Their labels.
-        X_test: Test features of the last layer.
+        X_test: Test features of the last layer; likewise.
         y_test: Their labels; a class training never showed is always wrong.
         l2: The last layer's chosen strength.
         num_refits: R, for a fair control L - 1.
@@ -75,23 +77,20 @@ def refit_control(
         generator: The only source of randomness.
 
     Raises:
-        InvalidInput: No generator, num_refits < 1, shapes that do not match, one class only, NaN or infinite features.
+        InvalidInput: No generator, a number of draws that is no whole number or < 1, features of another kind, shapes that do not match,
+            one class only, NaN or infinite features.
     """
     check_generator(generator)
-    if num_refits < 1:
-        raise InvalidInput(
-            f"num_refits must be >= 1, got {num_refits}; with one layer there is nothing to control for."
-        )
+    num_refits = whole_number(
+        "num_refits", num_refits, at_least=1, way_out="with one layer there is nothing to control for"
+    )
+    num_bootstrap = resample_number(num_bootstrap, name="num_bootstrap")
     labels, labels_test = label_array(y, name="y"), label_array(y_test, name="y_test")
-    for name, x, given in (("X_last", X_last, labels), ("X_test", X_test, labels_test)):
-        if len(x) != len(given):
-            raise InvalidInput(
-                f"{name} must have one row per label, got {len(x)} rows and {len(given)} labels."
-            )
-        refuse_non_finite(x, name=name, layer=None)
+    x_nD = _features(X_last, name="X_last", num_labels=len(labels))
+    x_mD = _features(X_test, name="X_test", num_labels=len(labels_test))
     classes = class_ids(labels)
     fit = fit_layer(
-        X_last,
+        x_nD,
         class_index(labels, classes),
         num_classes=len(classes),
         l2=torch.full((num_refits + 1,), l2, dtype=torch.float64),
@@ -100,7 +99,7 @@ def refit_control(
         sample_weight=_resample_weights(len(labels), num_refits=num_refits, generator=generator),
         byte_budget=byte_budget,
     )
-    logits = torch.stack([fit.logits(X_test, problem=problem) for problem in range(num_refits + 1)])
+    logits = torch.stack([fit.logits(x_mD, problem=problem) for problem in range(num_refits + 1)])
     report = analyse(
         logits,
         class_index(labels_test, classes),
@@ -115,6 +114,23 @@ def refit_control(
         refit_accuracy=tuple(interval.value for interval in report.accuracy[:-1]),
         unconverged=int((~fit.converged).sum()),
     )
+
+
+def _features(x: object, *, name: str, num_labels: int) -> Float[Tensor, "n D"]:
+    """Return the features of one layer as a tensor, if a probe can be fitted on or applied to them."""
+    if not isinstance(x, Tensor | np.ndarray):
+        raise InvalidInput(f"{name} must be a tensor or a numpy array [n, D], got {type(x).__name__}.")
+    if x.ndim != 2:
+        raise InvalidInput(
+            f"{name} must have shape [n, D], got {list(x.shape)}; the last of several layers is {name}[:, -1]."
+        )
+    if len(x) != num_labels:
+        raise InvalidInput(f"{name} must have one row per label, got {len(x)} rows and {num_labels} labels.")
+    tensor = float_tensor(x, name=name) if isinstance(x, np.ndarray) else x
+    if not tensor.is_floating_point():
+        raise InvalidInput(f"{name} must be floating point, got {tensor.dtype}; call .float() first.")
+    refuse_non_finite(tensor, name=name, layer=None)
+    return tensor
 
 
 def _resample_weights(num_rows: int, *, num_refits: int, generator: Generator) -> Float[Tensor, "n P"]:

@@ -72,3 +72,9 @@ def test_a_missing_generator_is_refused(reports):
         InvalidInput, match=r"generator must be a torch\.Generator, got None: results must be"
     ):
         inspect.unwrap(across_datasets)(reports, generator=None)
+
+
+@pytest.mark.parametrize("given", [1.5, True, "100"])
+def test_a_number_of_resamples_of_another_kind_is_refused(reports, given):
+    with pytest.raises(InvalidInput, match=f"num_resamples must be a whole number >= 1, got {given!r}"):
+        inspect.unwrap(across_datasets)(reports, num_resamples=given, generator=generator_for(0))

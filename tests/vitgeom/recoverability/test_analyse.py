@@ -189,7 +189,7 @@ def test_ten_thousand_samples_of_24_layers_take_seconds():
             torch.zeros(2, 3, 4),
             torch.zeros(3, dtype=torch.int64),
             {"num_bootstrap": 0},
-            "num_resamples must be >= 1",
+            "num_bootstrap must be a whole number >= 1, got 0; 1000 is usual",
         ),
         (
             torch.full((2, 3, 4), torch.nan),
@@ -217,9 +217,11 @@ def test_arrays_give_the_same_report(verdicts):
     assert run(array, labels.numpy()) == run(logits, labels)
 
 
-def test_a_best_layer_from_numpy_is_reported_as_plain_integer(verdicts):
-    given = {"best_layer": np.int64(2), "num_bootstrap": 10, "generator": generator_for(0)}
-    assert type(inspect.unwrap(analyse)(*verdicts, **given).best_layer) is int
+def test_numbers_from_numpy_are_reported_as_plain_integers(verdicts):
+    given = {"best_layer": np.int64(2), "num_bootstrap": np.int64(10), "generator": generator_for(0)}
+    report = inspect.unwrap(analyse)(*verdicts, **given)
+    assert type(report.best_layer) is int
+    assert type(report.num_bootstrap) is int
 
 
 LOGITS, LABELS = torch.zeros(2, 3, 4), torch.zeros(3, dtype=torch.int64)
@@ -259,6 +261,11 @@ LOGITS, LABELS = torch.zeros(2, 3, 4), torch.zeros(3, dtype=torch.int64)
             r"generator must be a torch.Generator, got None: results must be reproducible; pass",
         ),
         ({"generator": 0}, "generator must be a torch.Generator, got 0"),
+        ({"num_bootstrap": 1.5}, "num_bootstrap must be a whole number >= 1, got 1.5; 1000 is usual"),
+        ({"num_bootstrap": True}, "num_bootstrap must be a whole number >= 1, got True"),
+        ({"num_bootstrap": "100"}, "num_bootstrap must be a whole number >= 1, got '100'"),
+        ({"num_permutations": 1.5}, "num_permutations must be a whole number >= 1, got 1.5; 200 is usual"),
+        ({"num_permutations": 0}, "num_permutations must be a whole number >= 1, got 0"),
     ],
 )
 def test_what_is_of_another_kind_is_refused(changes, words):

@@ -94,7 +94,7 @@ def test_a_class_seen_only_in_test_is_always_wrong(data):
 def test_what_cannot_be_refitted_is_refused(data):
     x, y, x_test, y_test = data
     settings = {"l2": 0.1, "num_refits": 2, "generator": generator_for(0)}
-    with pytest.raises(InvalidInput, match="num_refits must be >= 1, got 0"):
+    with pytest.raises(InvalidInput, match="num_refits must be a whole number >= 1, got 0; with one layer"):
         refit_control(*data, **{**settings, "num_refits": 0})
     with pytest.raises(InvalidInput, match="X_test must have one row per label, got 50 rows and 49 labels"):
         refit_control(x, y, x_test, y_test[1:], **settings)
@@ -115,3 +115,38 @@ def test_a_missing_generator_is_refused(data):
         InvalidInput, match=r"generator must be a torch\.Generator, got None: results must be"
     ):
         inspect.unwrap(refit_control)(*data, l2=0.1, num_refits=2, generator=None)
+
+
+def test_arrays_give_the_same_control(data):
+    settings = {"l2": 0.1, "num_refits": 2, "num_bootstrap": 10}
+    arrays = [part.numpy()[:] for part in data]
+    for array in arrays:
+        array.setflags(write=False)
+    got = refit_control(*arrays, **settings, generator=generator_for(0))
+    assert got == refit_control(*data, **settings, generator=generator_for(0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"X_last": [[0.0]] * 100}, r"X_last must be a tensor or a numpy array \[n, D\], got list"),
+        ({"X_test": None}, r"X_test must be a tensor or a numpy array \[n, D\], got NoneType"),
+        (
+            {"X_last": np.zeros((100, 2, 6))},
+            r"X_last must have shape \[n, D\], got \[100, 2, 6\]; .* X_last\[:, -1\]",
+        ),
+        ({"X_last": np.zeros((100, 6), dtype=int)}, r"X_last must be floating point .* numpy array of int64"),
+        (
+            {"X_last": torch.zeros(100, 6, dtype=torch.int64)},
+            r"X_last must be floating point, got torch\.int64",
+        ),
+        ({"num_refits": 1.5}, r"num_refits must be a whole number >= 1, got 1\.5"),
+        ({"num_refits": True}, "num_refits must be a whole number >= 1, got True"),
+        ({"num_bootstrap": "100"}, "num_bootstrap must be a whole number >= 1, got '100'"),
+    ],
+)
+def test_what_is_of_another_kind_is_refused(data, changes, words):
+    names = ("X_last", "y", "X_test", "y_test")
+    given = {**dict(zip(names, data, strict=True)), "l2": 0.1, "num_refits": 2, "generator": generator_for(0)}
+    with pytest.raises(InvalidInput, match=words):
+        inspect.unwrap(refit_control)(**{**given, **changes})
