@@ -1,6 +1,7 @@
 """Which files of a folder are candidates for images, and how the folder says class and split.
 
 Two layouts: ``root/class/.../image`` and ``root/split/class/.../image``. A class is the folder's name; deeper folders do not matter.
+Which of the two it is must be plain: images beside a folder "train" could be classes or left-overs, so they are refused.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def scan_folder(root: Path) -> Scan:
         root: The folder.
 
     Raises:
-        InvalidInput: It is missing or not a folder, its split folders contradict each other, or a class seems to be called "train".
+        InvalidInput: It is missing or not a folder, its split folders contradict each other, or images lie beside a folder "train",
+            which may then be a split or a class.
     """
     if not root.is_dir():
         found = "is not a folder" if root.exists() else "does not exist"
@@ -74,10 +76,10 @@ def scan_folder(root: Path) -> Scan:
     walk = _Walk(root.resolve())
     splits = _split_folders(root)
     if splits:
+        _require_no_images_beside(root, splits)
         for split, folder in splits.items():
             walk.classes(folder, split)
         walk.leftovers(set(splits.values()))
-        _require_split_layout(root, splits, walk.scan)
     else:
         walk.classes("", None)
     walk.scan.candidates.sort(key=lambda candidate: candidate.path)
@@ -108,19 +110,34 @@ def _folders(root: Path) -> list[str]:
     return sorted(name for name in os.listdir(root) if os.path.isdir(root / name) and name[0] != ".")
 
 
-def _require_split_layout(root: Path, splits: Mapping[str, str], scan: Scan) -> None:
-    """Refuse a folder "train" that looks like one class among others: fewer than two classes in it, and folders beside it."""
-    inside = {item.class_name for item in scan.candidates if item.split == "train"}
-    beside = [name for name in _folders(root) if name not in splits.values()]
-    if len(inside) >= 2 or not beside:
+def _require_no_images_beside(root: Path, splits: Mapping[str, str]) -> None:
+    """Refuse images in folders beside the split folders: either these are no splits but classes, or the images would be lost silently."""
+    folders = [name for name in _folders(root) if name not in splits.values()]
+    beside = [name for name in folders if not _points_inside(root, name) and _holds_images(root / name)]
+    if not beside:
         return
-    found = f"only one class, {inside.pop()!r}," if inside else "no class folders with images"
     named = ", ".join(beside[:_NAMES_SHOWN]) + (", ..." if len(beside) > _NAMES_SHOWN else "")
+    others = "1 other folder" if len(beside) == 1 else f"{len(beside):,} other folders"
+    split_names = " and ".join(repr(name) for name in splits.values())
     raise InvalidInput(
-        f"image folder {str(root)!r}: its folder {splits['train']!r} is taken as the training split, but holds {found} while "
-        f"{len(beside)} other folders lie beside it ({named}). If {splits['train']!r} is a class, rename it, or put all classes below "
-        f"train/, val/ and test/."
+        f"image folder {str(root)!r}: {split_names} would be taken as its split folders, but {others} with images lie beside "
+        f"({named}). If {splits['train']!r} is a class, rename it; if all are classes, put them below train/, val/ and test/; if the "
+        "others do not belong to the dataset, move them out, or let their names begin with a dot."
     )
+
+
+def _points_inside(root: Path, name: str) -> bool:
+    """Whether a folder is a link to a place in the root, whose images are seen there."""
+    return (root / name).is_symlink() and (root / name).resolve().is_relative_to(root.resolve())
+
+
+def _holds_images(folder: Path) -> bool:
+    """Whether any file at any depth has the extension of an image; hidden ones do not count."""
+    for _, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name[0] != "."]
+        if any(os.path.splitext(name)[1].lower() in EXTENSIONS for name in files if name[0] != "."):
+            return True
+    return False
 
 
 class _Walk:

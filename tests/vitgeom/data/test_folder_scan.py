@@ -55,9 +55,14 @@ def test_everything_passed_over_is_counted(tmp_path):
 
 
 def test_things_beside_split_folders_are_counted(tmp_path):
-    make_folder(tmp_path, {"train/cat": 1, "train/dog": 1, "test/cat": 1, "docs": 2})
+    make_folder(tmp_path, {"train/cat": 1, "train/dog": 1, "test/cat": 1, ".cache": 2, "docs/.previews": 2})
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "docs" / "notes.txt").write_text("x")
     (tmp_path / "notes.txt").write_text("x")
-    assert scan_folder(tmp_path).skipped == {"beside the split folders": 2}
+    (tmp_path / "latest").symlink_to("train")
+    scan = scan_folder(tmp_path)
+    assert len(scan.candidates) == 3
+    assert scan.skipped == {"beside the split folders": 4, "hidden": 1}
 
 
 def test_extensions_are_known_in_any_case(tmp_path):
@@ -142,12 +147,20 @@ def test_a_name_that_is_no_text_is_refused_alone(tmp_path):
         ({"val/a": 1, "test/a": 1}, "has test, val but no 'train'"),
         (
             {"train": 2, "bus": 2, "car": 2},
-            r"'train' is taken as the training split, but holds no class folders with images while 2 other folders lie beside it "
-            r"\(bus, car\)\. If 'train' is a class, rename it, or put all classes below train/, val/ and test/",
+            r"'train' would be taken as its split folders, but 2 other folders with images lie beside \(bus, car\)\. "
+            r"If 'train' is a class, rename it; if all are classes, put them below train/, val/ and test/",
         ),
         (
             {"Train/old": 2, **{f"c{i:02d}": 1 for i in range(12)}},
-            r"'Train' .*only one class, 'old', while 12 .*c04, \.\.\.\)",
+            r"'Train' would .* 12 other folders .*c04, \.\.\.\)\. If 'Train' is a class",
+        ),
+        (
+            {"train/steam": 2, "train/diesel": 2, "bus": 2, "car/old/scans": 2},
+            r"2 other folders with images lie beside \(bus, car\)\. If 'train' is a class, rename it",
+        ),
+        (
+            {"train/a": 1, "train/b": 1, "val/a": 1, "unlabelled": 2},
+            r"'train' and 'val' would .* 1 other folder with images .*\(unlabelled\).* move them out, or let their names begin with a dot",
         ),
     ],
 )
