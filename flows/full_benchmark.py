@@ -76,8 +76,8 @@ def full_benchmark(
         console.say(line)
     page = report(study, failed=problems(outcomes))
     tracked = record(wanted, probed=outcomes, page=page, tags=run_file.tags)
-    run_file.write(tracked=tracked, steps={"extract": extracted, "probe": probed})
     artifacts.publish(summary, page=page.uri)
+    run_file.write(tracked=tracked, steps={"extract": extracted, "probe": probed})
     require_all("benchmark", outcomes)
     return summary.to_json(page=page.uri)
 

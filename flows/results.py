@@ -13,7 +13,6 @@ The features themselves stay in the store; a manifest names their address in it 
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from dataclasses import dataclass
@@ -21,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from flows.cell import Cell
+from flows.result_file import WAY_OUT, write_result
 from tasks.opened import opened_dataset
 from tasks.receipt import Receipt
-from vitgeom.errors import InvalidInput, StoreError
+from vitgeom.errors import InvalidInput
 from vitgeom.store.manifest import MANIFEST, Manifest
 from vitgeom.store.uri import Root
 
-WAY_OUT = "Name another results folder with --out FOLDER, or make room for this one."
 PROBE_FILES = {
     "probes.safetensors": "probes/{path}.safetensors",
     "probes.json": "probes/{path}.json",
@@ -71,7 +70,7 @@ class Results:
             "quarantine": [[item.path, item.reason] for item in data.quarantine],
             "skipped": dict(data.skipped),
         }
-        _write(
+        write_result(
             self.features(cell),
             (json.dumps({**manifest, "dataset": about}, indent=1, sort_keys=True) + "\n").encode(),
         )
@@ -90,7 +89,7 @@ class Results:
         """Copy a cell's probe files out of the store."""
         stored = Root(fitted.uri)
         for name, path in self.probes(cell).items():
-            _write(path, stored.read_bytes(name))
+            write_result(path, stored.read_bytes(name))
 
     def read_recoverability(self, cell: Cell) -> dict[str, Any]:
         """Return what was found for a cell.
@@ -112,26 +111,6 @@ class Results:
             raise InvalidInput(
                 f"{str(path)!r} is damaged ({error}). Remove it and run stage {stage} again."
             ) from None
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole; equal content leaves the file and its time of change alone.
-
-    Raises:
-        StoreError: The folder cannot be written, or is full.
-    """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        if path.is_file() and path.read_bytes() == data:
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(data)
-        os.replace(partial, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-        problem = error.strerror or type(error).__name__
-        raise StoreError(f"result file {str(path)!r} cannot be written: {problem}. {WAY_OUT}") from error
 
 
 def _obstacle(folder: Path) -> str:

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from flows.outcome import Outcome
+from flows.result_file import write_result
 from flows.steps import inside_flow_run
 from flows.study import Resolved
 from tasks.tracking import Tracked
+from vitgeom.errors import StoreError
 
 NAME = "run.json"
 
@@ -36,6 +38,9 @@ class RunFile:
         Args:
             tracked: Where the study was recorded.
             steps: Name of a step -> what became of each cell.
+
+        Raises:
+            StoreError: The file cannot be written; the one of an earlier run is left as it is.
         """
         content = {
             "began": self._began.isoformat(timespec="seconds"),
@@ -50,8 +55,13 @@ class RunFile:
             "tracking": {"uri": tracked.uri, "run": tracked.run_id, "problem": tracked.problem},
         }
         path = Path(self._wanted.out, NAME)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        try:
+            write_result(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+        except StoreError as error:
+            raise StoreError(
+                f"{error} All other results of this run are complete, the report among them; the same command computes nothing again and"
+                " writes this file."
+            ) from error
 
 
 def _orchestrator() -> str:

@@ -75,7 +75,9 @@ class Progress:
             return
         self._closed = True
         seconds = self._clock() - self._began
-        rate = f"{grouped(self._computed / seconds)} {self._rows}/s  " if self._computed and seconds > 0 else ""
+        rate = (
+            f"{grouped(self._computed / seconds)} {self._rows}/s  " if self._computed and seconds > 0 else ""
+        )
         self._emit(f"{self._counts()}  {rate}took {duration(seconds)}")
 
     def __enter__(self) -> Progress:

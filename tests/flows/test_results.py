@@ -1,8 +1,7 @@
-"""Result files are written whole, only when they change, and refused with the way out when they are not there or damaged."""
+"""Result files are refused with the way out when they are not there or damaged, and a folder that cannot be written at once."""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from pathlib import Path
@@ -11,10 +10,10 @@ import pytest
 
 from flows.cell import Cell
 from flows.extract import extract
-from flows.results import Results, _write
+from flows.results import Results
 from flows.study import Study
 from tests.flows.params_text import RANDOM_VIT, write_small
-from vitgeom.errors import CorruptData, InvalidInput, StoreError
+from vitgeom.errors import CorruptData, InvalidInput
 
 
 @pytest.fixture
@@ -56,18 +55,6 @@ def test_a_damaged_manifest_is_refused(finished: Path, tmp_path: Path, cell: Cel
         Results(tmp_path).read_features(cell)
 
 
-def test_equal_content_leaves_a_file_untouched(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "file.json"
-    _write(path, b"one")
-    os.utime(path, ns=(1, 1))
-    _write(path, b"one")
-    assert path.stat().st_mtime_ns == 1
-
-    _write(path, b"two")
-    assert path.read_bytes() == b"two"
-    assert os.listdir(path.parent) == ["file.json"]
-
-
 def test_a_results_folder_that_cannot_be_made_is_refused_at_once(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
 
@@ -88,30 +75,6 @@ def test_a_read_only_results_folder_is_refused_at_once(
             InvalidInput, match=rf"{tmp_path.name}' is read-only for this user.* --out FOLDER"
         ):
             Results(folder)
-
-
-@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOSPC, errno.EACCES])
-def test_a_write_that_fails_is_told_with_the_file_and_the_way_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
-    path = tmp_path / "file.json"
-
-    def refuse(partial: Path, target: Path) -> None:
-        raise OSError(number, os.strerror(number), str(target))
-
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(
-        StoreError, match=rf"file\.json' cannot be written: {os.strerror(number)}\. .*--out FOLDER"
-    ):
-        _write(path, b"one")
-    assert os.listdir(tmp_path) == [], "nothing half-written is left"
-
-
-def test_a_file_where_a_folder_of_results_belongs_is_told(tmp_path: Path) -> None:
-    (tmp_path / "probes").write_text("mine")
-
-    with pytest.raises(StoreError, match=r"probes/digits/nano\.json' cannot be written: .*--out FOLDER"):
-        _write(tmp_path / "probes" / "digits" / "nano.json", b"one")
 
 
 def test_a_study_that_cannot_leave_its_results_computes_nothing(tmp_path: Path) -> None:
