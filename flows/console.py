@@ -21,6 +21,12 @@ def say(line: str) -> None:
         print(line, flush=True)
 
 
+def note(line: str | None) -> None:
+    """Show a line where there is one to show."""
+    if line is not None:
+        say(line)
+
+
 def warn(line: str) -> None:
     """Show one line that asks for attention."""
     if inside_flow_run():

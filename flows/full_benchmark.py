@@ -41,7 +41,7 @@ def full_benchmark(
         backbones: Likewise.
         data: Folder with images of one's own, one folder per class, in place of ``datasets``.
         store: URI of the feature store.
-        out: Folder for results; by default one for the whole profile, and others for parts of it.
+        out: Folder for results; by default one for the whole profile, and others for parts of it and for other parameters.
         overrides: ``key=value`` below the profile.
         params_file: The parameter file.
 
@@ -66,6 +66,7 @@ def full_benchmark(
     study.resolve()  # a slip in the parameters is told before anything is read
     study = apart(study) if data is None else study_of_folder(study, data)
     wanted = study.resolve()
+    console.note(wanted.place_note)
     run_file = RunFile(wanted)
     with engine_for(wanted.params.engine):
         extracted = _attempt(extract, study)
@@ -78,6 +79,7 @@ def full_benchmark(
     tracked = record(wanted, probed=outcomes, page=page, tags=run_file.tags)
     artifacts.publish(summary, page=page.uri)
     run_file.write(tracked=tracked, steps={"extract": extracted, "probe": probed})
+    console.note(wanted.place_note)
     require_all("benchmark", outcomes)
     return summary.to_json(page=page.uri)
 

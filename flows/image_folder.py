@@ -5,6 +5,7 @@ from __future__ import annotations
 from flows import console
 from flows.params import Named
 from flows.study import Study, store_uri
+from flows.subset import apart_on_folder
 from tasks import index_dataset
 from tasks.index_dataset import IndexRequest
 from vitgeom.data import DatasetRef
@@ -30,7 +31,7 @@ def study_of_folder(study: Study, folder: str) -> Study:
     )
     _say_what_was_left_out(receipt.detail["quarantine"], receipt.detail["skipped"])
     chosen = Named(name=ref.name, options=dict(ref.options))
-    return study.model_copy(update={"datasets": (chosen,), "out": study.out or f"results/{ref.slug}"})
+    return apart_on_folder(study.model_copy(update={"datasets": (chosen,)}), ref.slug)
 
 
 def _say_what_was_left_out(quarantine: list[list[str]], skipped: dict[str, int]) -> None:

@@ -105,7 +105,7 @@ class Results:
         except FileNotFoundError:
             way_out = f"vitgeom stage {stage} --dataset {cell.dataset} --backbone {cell.backbone}"
             raise InvalidInput(
-                f"{cell.name} has no {str(path)!r} yet. Make it, with the same --profile: {way_out}"
+                f"{cell.name} has no {str(path)!r} yet. Make it, with the same --profile and --set: {way_out}"
             ) from None
         except ValueError as error:
             raise InvalidInput(

@@ -12,6 +12,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from flows.cell import Cell, backbone_label, backbone_of, dataset_label, dataset_of
+from flows.departures import folder_name, other_names, other_parameters
 from flows.params import BackboneChoice, DatasetChoice, Named, NamedBackbone, Profile
 from flows.profiles import load_profile
 from vitgeom.errors import InvalidInput
@@ -29,7 +30,7 @@ class Study(BaseModel):
         datasets: Only these: names of the profile's entries, other known names, or entries with options.
         backbones: Likewise.
         store: URI of the feature store; ``VITGEOM_STORE`` or ``.vitgeom/store`` when None.
-        out: Folder for results; ``results/<profile>`` when None.
+        out: Folder for results; when None ``results/<profile>``, and one of its own where overrides change what is computed.
         overrides: ``key=value`` below the profile.
         params_file: The parameter file.
     """
@@ -54,7 +55,8 @@ class Study(BaseModel):
         name, params = load_profile(Path(self.params_file), self.profile, overrides=self.overrides)
         datasets = _chosen(self.datasets, params.datasets, dataset_label)
         backbones = _chosen(self.backbones, params.backbones, backbone_label)
-        store, out = store_uri(self.store), self.out or f"results/{name}"
+        departures = self._departures(params)
+        store, out = store_uri(self.store), self.out or f"results/{folder_name(name, departures)}"
         _check_apart(store, out)
         return Resolved(
             profile=name,
@@ -62,18 +64,56 @@ class Study(BaseModel):
             store=store,
             out=Path(out),
             cells=tuple(_cells(datasets, backbones)),
+            departures=departures,
         )
+
+    def plain(self) -> Profile | None:
+        """Return the parameters of the profile as the file has them; None where it is not allowed without the overrides."""
+        try:
+            return load_profile(Path(self.params_file), self.profile)[1]
+        except InvalidInput:
+            return None
+
+    def _departures(self, params: Profile) -> tuple[str, ...]:
+        """Return what the overrides change of what is computed."""
+        if not self.overrides:
+            return ()
+        plain = self.plain()
+        named = other_names(
+            plain,
+            datasets=[dataset_label(choice) for choice in params.datasets],
+            backbones=[backbone_label(choice) for choice in params.backbones],
+        )
+        return (*named, *other_parameters(plain, params))
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A study whose parameters, places and cells are known and allowed."""
+    """A study whose parameters, places and cells are known and allowed.
+
+    Attributes:
+        profile: Name of the profile.
+        params: Its parameters, with the overrides.
+        store: URI of the feature store.
+        out: Folder for results.
+        cells: Every dataset under every backbone.
+        departures: What overrides changed of what is computed, one ``key=value`` or name each.
+    """
 
     profile: str
     params: Profile
     store: str
     out: Path
     cells: tuple[Cell, ...]
+    departures: tuple[str, ...] = ()
+
+    @property
+    def place_note(self) -> str | None:
+        """Say where the results of changed parameters are, None where nothing is changed."""
+        if not self.departures:
+            return None
+        changes = ", ".join(self.departures)
+        return f"{changes}: other than in profile {self.profile!r}; results are in {self.out}"
 
 
 def store_uri(given: str | None = None) -> str:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from flows.departures import folder_name, other_names, other_parameters
 from flows.study import Study
-from vitgeom.store.fingerprint import fingerprint
-
-LONGEST = 80
 
 
 def apart(study: Study) -> Study:
@@ -20,23 +16,36 @@ def apart(study: Study) -> Study:
         InvalidInput: A parameter, dataset or backbone is not allowed.
     """
     if study.out or (study.datasets is None and study.backbones is None):
+        return study  # overrides alone are told by Study.resolve
+    wanted, plain = study.resolve(), study.plain()
+    departures = (
+        *other_names(
+            plain,
+            datasets=[cell.dataset for cell in wanted.cells],
+            backbones=[cell.backbone for cell in wanted.cells],
+        ),
+        *other_parameters(plain, wanted.params),
+    )
+    if not departures:
         return study
-    wanted = study.resolve()
-    whole = study.model_copy(update={"datasets": None, "backbones": None}).resolve()
-    differing = [
-        names
-        for names, usual in (
-            (_names(cell.dataset for cell in wanted.cells), _names(cell.dataset for cell in whole.cells)),
-            (_names(cell.backbone for cell in wanted.cells), _names(cell.backbone for cell in whole.cells)),
-        )
-        if set(names) != set(usual)
-    ]
-    if not differing:
-        return study
-    name = "-".join(name for names in differing for name in names)
-    short = name if len(name) <= LONGEST else fingerprint(name)[:12]
-    return study.model_copy(update={"out": f"results/{wanted.profile}-{short}"})
+    return study.model_copy(update={"out": f"results/{folder_name(wanted.profile, departures)}"})
 
 
-def _names(labels: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(labels))
+def apart_on_folder(study: Study, label: str) -> Study:
+    """Return a study of an image folder, with a results folder named after it and after what is not the profile's own.
+
+    Args:
+        study: What is asked for; a results folder that it names is kept.
+        label: Label of the image folder, which is the only dataset.
+
+    Raises:
+        InvalidInput: A parameter or backbone is not allowed.
+    """
+    if study.out:
+        return study
+    wanted, plain = study.resolve(), study.plain()
+    departures = (
+        *other_names(plain, datasets=(), backbones=[cell.backbone for cell in wanted.cells]),
+        *other_parameters(plain, wanted.params),
+    )
+    return study.model_copy(update={"out": f"results/{folder_name(label, departures)}"})

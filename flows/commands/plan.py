@@ -18,11 +18,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print one line per cell."""
+    from flows import console
     from flows.forecast import forecast
     from flows.subset import apart
 
     wanted = apart(study(arguments)).resolve()
     print(f"profile {wanted.profile}, store {wanted.store}, results in {wanted.out}")
+    console.note(wanted.place_note)
     for cell in wanted.cells:
         print(forecast(cell, wanted).line())
     return 0

@@ -26,11 +26,16 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the step, and end with the process that started it."""
+    from flows import console
     from flows.orchestration import start
     from flows.parent_watch import end_with_parent
 
     end_with_parent()
-    start(_flow(arguments.step), arguments.orchestrator, study(arguments))
+    wanted = study(arguments)
+    place = wanted.resolve().place_note
+    console.note(place)
+    start(_flow(arguments.step), arguments.orchestrator, wanted)
+    console.note(place)
     return 0
 
 

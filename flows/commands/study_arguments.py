@@ -31,7 +31,7 @@ def add_study(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="one parameter, e.g. extract.batch_size=32",
+        help="one parameter, e.g. probe.tol=1e-4; may be given several times. What changes the results has them in a folder of its own",
     )
     command.add_argument(
         "--params", default="params.yaml", metavar="FILE", help="the parameter file (default: %(default)s)"
@@ -40,7 +40,7 @@ def add_study(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--out",
         metavar="FOLDER",
-        help="folder for results (default: results/<profile>; a part of the profile gets one of its own)",
+        help="folder for results (default: results/<profile>; a part of the profile, or other parameters, get one of their own)",
     )
     command.add_argument(
         "--engine", choices=ENGINES, help="where the work runs (default: the profile's engine.kind)"

@@ -88,7 +88,7 @@ def test_a_stage_without_what_it_needs_fails_with_1_and_says_what_makes_it(
     assert cli.main(["stage", "probe", "--dataset", "digits"]) == 1
 
     assert (
-        "Make it, with the same --profile: vitgeom stage extract --dataset digits --backbone nano_supervised"
+        "Make it, with the same --profile and --set: vitgeom stage extract --dataset digits --backbone nano_supervised"
         in capsys.readouterr().err
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -112,3 +113,18 @@ def test_one_cell_that_fails_is_reported_and_the_others_are_done(tmp_path: Path)
     assert [cell["rows"] for cell in told["probe"].values()] == [60]
     page = (tmp_path / "results" / "small" / "report.html").read_text()
     assert "has changed since the folder was indexed" in page
+
+
+def test_other_parameters_leave_the_plain_report_alone_and_say_where_theirs_is(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(finished, tmp_path / "study")
+    monkeypatch.chdir(tmp_path / "study")
+    before = contents(Path("results/small"))
+    full_benchmark.fn(overrides=["recoverability.num_bootstrap=60", "engine.max_in_flight=1"])
+
+    assert contents(Path("results/small")) == before
+    assert Path("results/small-recoverability.num_bootstrap=60/report.html").is_file()
+    said = capsys.readouterr().out.splitlines()
+    note = "recoverability.num_bootstrap=60: other than in profile 'small'; results are in results/small-recoverability.num_bootstrap=60"
+    assert said[0] == said[-1] == note

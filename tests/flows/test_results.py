@@ -35,10 +35,10 @@ def test_the_manifest_says_what_the_dataset_is(finished: Path, cell: Cell) -> No
 def test_a_missing_result_names_the_command_that_makes_it(tmp_path: Path, cell: Cell) -> None:
     with pytest.raises(
         InvalidInput,
-        match=f"Make it, with the same --profile: vitgeom stage extract --dataset {cell.dataset}",
+        match=f"Make it, with the same --profile and --set: vitgeom stage extract --dataset {cell.dataset}",
     ):
         Results(tmp_path).read_features(cell)
-    with pytest.raises(InvalidInput, match="Make it, with the same --profile: vitgeom stage probe"):
+    with pytest.raises(InvalidInput, match="Make it, with the same --profile and --set: vitgeom stage probe"):
         Results(tmp_path).read_recoverability(cell)
 
 

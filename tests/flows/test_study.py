@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,19 @@ def test_a_store_and_results_that_would_mix_are_refused(tmp_path: Path, store: s
 )
 def test_a_store_and_results_that_lie_apart_are_allowed(store: str, out: str) -> None:
     assert Study(store=store, out=out).resolve().out == Path(out)
+
+
+def test_a_stage_with_other_parameters_has_the_folder_that_a_benchmark_would_have(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    changed = Study(overrides=("seed=1", "engine.kind=ray")).resolve()
+    assert changed.out == Path("results/small-seed=1")
+    assert changed.place_note == "seed=1: other than in profile 'small'; results are in results/small-seed=1"
+    for usual in (Study(), Study(overrides=("engine.kind=ray",)), Study(overrides=("seed=0",))):
+        assert (usual.resolve().out, usual.resolve().place_note) == (Path("results/small"), None)
+
+
+def test_a_profile_that_only_an_override_makes_good_is_named_by_its_hash(tmp_path: Path) -> None:
+    path = write_small(tmp_path)
+    path.write_text(path.read_text().replace("seed: 0", "seed: -1"))
+    out = Study(overrides=("seed=1",)).resolve().out
+    assert re.fullmatch(r"small-[0-9a-f]{12}", out.name)

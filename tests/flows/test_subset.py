@@ -8,7 +8,7 @@ import pytest
 
 from flows.params import Named, NamedBackbone
 from flows.study import Study
-from flows.subset import apart
+from flows.subset import apart, apart_on_folder
 from tests.support.checkout import ROOT
 
 PARAMS = str(ROOT / "params.yaml")
@@ -53,3 +53,37 @@ def test_the_folder_is_a_plain_one_below_results(name: str) -> None:
     out = out_of(datasets=datasets(name))
     assert out is not None
     assert Path(out).parent == Path("results")
+
+
+def test_other_parameters_have_a_folder_of_their_own_with_and_without_a_part() -> None:
+    changed = Study(
+        params_file=PARAMS, profile="embedded", overrides=("probe.tol=1e-4", "engine.kind=serial")
+    )
+    assert apart(changed).resolve().out == Path("results/embedded-probe.tol=0.0001")
+    part = changed.model_copy(update={"datasets": datasets("digits")})
+    assert apart(part).out == "results/embedded-digits-probe.tol=0.0001"
+    assert apart(changed.model_copy(update={"out": "here"})).resolve().out == Path("here")
+
+
+def test_a_part_that_is_set_as_a_parameter_is_the_same_part() -> None:
+    changed = Study(params_file=PARAMS, profile="embedded", overrides=("datasets=[digits]",))
+    assert apart(changed).resolve().out == Path("results/embedded-digits")
+
+
+def test_a_part_is_named_without_looking_for_the_weights_of_the_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unreachable(*names: object, **options: object) -> None:
+        raise AssertionError("the profile's own backbones are not needed")
+
+    monkeypatch.setattr("flows.cell._require_resolvable", unreachable)
+    part = Study(params_file=PARAMS, profile="dinov2-small", backbones=backbones("nano_selfsup"))
+    assert apart(part).out == "results/dinov2-small-nano_selfsup"
+
+
+def test_a_study_of_an_image_folder_is_named_after_it_and_what_is_other() -> None:
+    study = Study(params_file=PARAMS, profile="embedded", datasets=datasets("digits"))
+    assert apart_on_folder(study, "folder-mine-1").out == "results/folder-mine-1"
+    assert apart_on_folder(study.model_copy(update={"out": "here"}), "folder-mine-1").out == "here"
+    changed = study.model_copy(update={"backbones": backbones("nano_selfsup"), "overrides": ("seed=1",)})
+    assert apart_on_folder(changed, "folder-mine-1").out == "results/folder-mine-1-nano_selfsup-seed=1"
