@@ -10,7 +10,7 @@ from typing import Any
 from flows import artifacts, console
 from flows.engine_scope import engine_for
 from flows.extract import extract
-from flows.image_folder import study_of_folder
+from flows.image_folder import settled
 from flows.outcome import Outcome, PartsFailed, final, problems, require_all
 from flows.probe import probe
 from flows.record import record
@@ -18,7 +18,6 @@ from flows.report import report
 from flows.run_file import RunFile
 from flows.steps import Step, flow
 from flows.study import Study
-from flows.subset import apart
 from flows.summary import Summary
 
 
@@ -63,8 +62,7 @@ def full_benchmark(
             "params_file": params_file,
         }
     )
-    study.resolve()  # a slip in the parameters is told before anything is read
-    study = apart(study) if data is None else study_of_folder(study, data)
+    study = settled(study, data)
     wanted = study.resolve()
     console.note(wanted.place_note)
     run_file = RunFile(wanted)

@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flows import console
 from flows.params import Named
 from flows.study import Study, store_uri
-from flows.subset import apart_on_folder
+from flows.subset import apart, apart_on_folder
 from tasks import index_dataset
 from tasks.index_dataset import IndexRequest
+from tasks.receipt import Receipt
 from vitgeom.data import DatasetRef
 
 SHOWN = 5
 
 
-def study_of_folder(study: Study, folder: str) -> Study:
+def settled(
+    study: Study, data: str | None, *, index: Callable[[IndexRequest], Receipt] = index_dataset.run
+) -> Study:
+    """Return a study whose images and results folder are known: those of an image folder, or of the datasets that it names.
+
+    Args:
+        study: What is asked for.
+        data: Folder with images of the user's own; None for the study's own datasets.
+        index: Finds or makes the index of the folder.
+
+    Raises:
+        InvalidInput: The study cannot be understood, or the folder cannot be used.
+    """
+    study.resolve()  # a slip in the parameters is told before anything is read
+    return apart(study) if data is None else study_of_folder(study, data, index=index)
+
+
+def study_of_folder(
+    study: Study, folder: str, *, index: Callable[[IndexRequest], Receipt] = index_dataset.run
+) -> Study:
     """Return the same study over the images of a folder, with its results in a folder of their own.
 
     Args:
         study: What is asked for otherwise; its datasets are replaced.
         folder: One sub-folder per class, with or without train, val and test.
+        index: Finds or makes the index of the folder.
 
     Raises:
         InvalidInput: The folder is missing or holds no usable images.
     """
-    receipt = index_dataset.run(IndexRequest(store=store_uri(study.store), root=folder))
+    receipt = index(IndexRequest(store=store_uri(study.store), root=folder))
     ref = DatasetRef.from_json(receipt.detail["dataset"])
     console.say(
         f"{folder}: {receipt.rows:,} images of {len(receipt.detail['classes']):,} classes"

@@ -22,6 +22,8 @@ from vitgeom.data.folder_scan import scan_folder
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
 
+SCRATCH = "memory://vitgeom-index"
+
 
 class IndexRequest(Request):
     """The folder ``root``, indexed for the store at ``store``; ``seed`` decides the splits that the folder does not."""
@@ -51,9 +53,7 @@ def run(request: IndexRequest) -> Receipt:
     """
     began = time.perf_counter()
     folder = Path(request.root).absolute()
-    store = Root(request.store)
-    label = DatasetRef.from_options("folder", root=folder).slug
-    place = f"indexes/{label}-{_listing(folder, request.seed)[:16]}.json"
+    store, place = Root(request.store), _place(folder, request.seed)
     cached = store.exists(place)
     if not cached:
         store.write_json(place, index_folder(folder, seed=request.seed).to_json())
@@ -69,6 +69,23 @@ def run(request: IndexRequest) -> Receipt:
         rows=len(index.entries),
         detail=_detail(index, DatasetRef.from_options("folder", root=folder, index=f"{store.uri}/{place}")),
     )
+
+
+def look(request: IndexRequest) -> Receipt:
+    """Do as ``run`` without writing to the store: an index that is not there yet is made in memory, for this process alone.
+
+    Raises:
+        InvalidInput: The folder is missing or holds no usable images; see ``index_folder``.
+        StoreError: The store cannot be read.
+    """
+    known = Root(request.store).exists(_place(Path(request.root).absolute(), request.seed))
+    return run(request if known else request.model_copy(update={"store": SCRATCH}))
+
+
+def _place(folder: Path, seed: int) -> str:
+    """Return where the index of a folder in its present state lies in a store."""
+    label = DatasetRef.from_options("folder", root=folder).slug
+    return f"indexes/{label}-{_listing(folder, seed)[:16]}.json"
 
 
 def _detail(index: FolderIndex, dataset: DatasetRef) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from flows.commands.study_arguments import add_orchestrator, add_study, study_fields
-from vitgeom.errors import InvalidInput
+from flows.commands.study_arguments import add_data, add_orchestrator, add_study, data_folder, study_fields
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -16,11 +15,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Extract layer features, fit one probe per layer, and report what earlier layers recover of the last layer's errors.",
     )
     add_study(command)
-    command.add_argument(
-        "--data",
-        metavar="FOLDER",
-        help="your own images, one folder per class, in place of the profile's datasets",
-    )
+    add_data(command)
     add_orchestrator(command)
     command.set_defaults(run=run)
 
@@ -30,9 +25,6 @@ def run(arguments: argparse.Namespace) -> int:
     from flows.full_benchmark import full_benchmark
     from flows.orchestration import start
 
-    if arguments.data == "":
-        raise InvalidInput("--data is empty: give the folder with the images, or leave it out.")
-    if arguments.data and arguments.dataset:
-        raise InvalidInput("--data takes the place of the datasets: give either --data or --dataset.")
-    start(full_benchmark, arguments.orchestrator, **study_fields(arguments), data=arguments.data)
+    data = data_folder(arguments)
+    start(full_benchmark, arguments.orchestrator, **study_fields(arguments), data=data)
     return 0

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 
-from flows.commands.study_arguments import add_study, study
+from flows.commands.study_arguments import add_data, add_study, data_folder, study
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
-        "plan", help="say what a benchmark would compute and what is stored already; computes nothing"
+        "plan",
+        help="say what a benchmark would compute and what is stored already; computes nothing",
+        description="Say what a benchmark with the same arguments would compute and what is stored already. Nothing is computed or "
+        "written; images of your own that were not indexed before are read once, to see which can be used.",
     )
     add_study(command)
+    add_data(command)
     command.set_defaults(run=run)
 
 
@@ -20,9 +24,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Print one line per cell."""
     from flows import console
     from flows.forecast import forecast
-    from flows.subset import apart
+    from flows.image_folder import settled
+    from tasks import index_dataset
 
-    wanted = apart(study(arguments)).resolve()
+    wanted = settled(study(arguments), data_folder(arguments), index=index_dataset.look).resolve()
     print(f"profile {wanted.profile}, store {wanted.store}, results in {wanted.out}")
     console.note(wanted.place_note)
     for cell in wanted.cells:

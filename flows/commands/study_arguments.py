@@ -47,6 +47,15 @@ def add_study(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_data(command: argparse.ArgumentParser) -> None:
+    """Add the argument that names images of the user's own."""
+    command.add_argument(
+        "--data",
+        metavar="FOLDER",
+        help="your own images, one folder per class, in place of the profile's datasets",
+    )
+
+
 def add_store(command: argparse.ArgumentParser) -> None:
     """Add the argument that names the feature store."""
     command.add_argument(
@@ -78,6 +87,21 @@ def study_fields(arguments: argparse.Namespace) -> dict[str, Any]:
         "overrides": overrides,
         "params_file": arguments.params,
     }
+
+
+def data_folder(arguments: argparse.Namespace) -> str | None:
+    """Return the folder with the user's own images, None for the study's datasets.
+
+    Raises:
+        InvalidInput: It is empty, or datasets are named as well.
+    """
+    from vitgeom.errors import InvalidInput
+
+    if arguments.data == "":
+        raise InvalidInput("--data is empty: give the folder with the images, or leave it out.")
+    if arguments.data and arguments.dataset:
+        raise InvalidInput("--data takes the place of the datasets: give either --data or --dataset.")
+    return str(arguments.data) if arguments.data else None
 
 
 def study(arguments: argparse.Namespace) -> Study:

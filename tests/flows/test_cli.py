@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -59,6 +60,9 @@ def test_the_help_names_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> No
         (["benchmark", "--data", "nowhere", "--dataset", "noise"], "give either --data or --dataset"),
         (["benchmark", "--architecture", "vit_tiny_patch16_224"], "needs exactly one --backbone"),
         (["plan", "--params", "none.yaml"], "cannot be read"),
+        (["plan", "--data", "nowhere"], "nowhere' does not exist"),
+        (["plan", "--data", ""], "--data is empty"),
+        (["plan", "--data", "nowhere", "--dataset", "noise"], "give either --data or --dataset"),
     ],
 )
 def test_wrong_input_is_said_in_one_line_and_ends_with_2(
@@ -119,7 +123,7 @@ def test_datasets_are_listed_with_their_options(capsys: pytest.CaptureFixture[st
 def test_options_are_not_guessed_from_their_first_letters(capsys: pytest.CaptureFixture[str]) -> None:
     """``--data`` would be ``--dataset`` to a command that has no ``--data``."""
     with pytest.raises(SystemExit, match="2"):
-        cli.main(["plan", "--data", "images"])
+        cli.main(["stage", "extract", "--data", "images"])
 
     assert "unrecognized arguments: --data images" in capsys.readouterr().err
 
@@ -166,3 +170,18 @@ def test_a_device_that_is_not_there_is_refused_before_the_first_batch(
     assert cli.main(["benchmark", "--set", "extract.device=cuda"]) == 2
     assert "cuda" in capsys.readouterr().err
     assert not (tmp_path / ".vitgeom" / "store").exists()
+
+
+def test_the_plan_takes_a_folder_of_images_like_the_benchmark_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_folder(tmp_path / "mine", {"a": 10, "b": 10})
+    before = set(tmp_path.rglob("*"))
+
+    assert cli.main(["plan", "--data", "mine", "--backbone", "nano_selfsup"]) == 0
+
+    said = capsys.readouterr().out
+    assert "mine: 20 images of 2 classes" in said
+    assert re.search(r"results in results/folder-mine-[0-9a-f]{8}-nano_selfsup$", said, flags=re.MULTILINE)
+    assert "20 images to compute; probes to fit" in said.splitlines()[-1]
+    assert set(tmp_path.rglob("*")) == before

@@ -48,6 +48,12 @@ def test_own_images_are_benchmarked_and_what_cannot_be_used_is_said(
     [page] = (tmp_path / "results").glob("folder-my_flowers-*/report.html")
     assert "broken.png" in page.read_text()
 
+    assert cli.main(["plan", "--data", "my flowers"]) == 0
+
+    told = capsys.readouterr()
+    assert "(indexed before)" in told.out
+    assert "ranges stored; probes stored" in told.out
+
     assert cli.main(["benchmark", "--data", "my flowers"]) == 0
 
     told = capsys.readouterr()

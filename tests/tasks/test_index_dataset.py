@@ -66,3 +66,20 @@ def test_a_changed_folder_is_indexed_again(images: Path, tmp_path: Path) -> None
 def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="does not exist"):
         index_dataset.run(request(tmp_path / "nowhere", tmp_path))
+
+
+def test_a_look_finds_the_same_and_writes_nothing(images: Path, tmp_path: Path) -> None:
+    looked = index_dataset.look(request(images, tmp_path))
+    assert not (tmp_path / "store").exists()
+    made = index_dataset.run(request(images, tmp_path))
+    assert (looked.digest, looked.rows, looked.cached) == (made.digest, made.rows, False)
+    assert open_dataset(DatasetRef.from_json(looked.detail["dataset"])).digest == made.digest
+
+
+def test_a_look_at_a_folder_that_is_indexed_decodes_nothing(
+    images: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = index_dataset.run(request(images, tmp_path))
+    monkeypatch.setattr(index_dataset, "index_folder", None)
+    looked = index_dataset.look(request(images, tmp_path))
+    assert (looked.cached, looked.uri) == (True, made.uri)
