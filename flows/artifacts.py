@@ -20,7 +20,7 @@ def publish(summary: Summary, *, page: str) -> None:
     create_markdown_artifact(
         key="benchmark-summary",
         markdown=summary.markdown(page=page),
-        description=f"Results of profile {summary.profile}",
+        description=f"Results of {summary.subject or summary.profile}",
     )
     table = [dict(zip(HEADINGS, row, strict=True)) for row in summary.rows()]
     create_table_artifact(

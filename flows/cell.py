@@ -19,21 +19,28 @@ class Cell:
     """A dataset and a backbone, by reference and by label.
 
     Attributes:
-        dataset: Label of the dataset: its name, or name and hash where it has options.
+        dataset: Label of the dataset, under which its results are filed: its name, or name and hash where it has options.
         backbone: Label of the backbone.
         dataset_ref: What to read.
         backbone_ref: What to run.
+        title: What a reader sees of the dataset, if not the label: the own name of an image folder.
     """
 
     dataset: str
     backbone: str
     dataset_ref: DatasetRef
     backbone_ref: BackboneRef
+    title: str = ""
+
+    @property
+    def dataset_name(self) -> str:
+        """What a reader sees of the dataset."""
+        return self.title or self.dataset
 
     @property
     def name(self) -> str:
         """What a reader sees."""
-        return f"{self.dataset} × {self.backbone}"
+        return f"{self.dataset_name} × {self.backbone}"
 
     @property
     def path(self) -> str:

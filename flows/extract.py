@@ -62,7 +62,13 @@ def extract_cell(
 ) -> Receipt:
     """Store the features of one cell and write its manifest; ``name`` is what Prefect shows."""
     receipt = extract_dataset(
-        cell.dataset_ref, cell.backbone_ref, store=store, settings=settings, engine=engine, emit=console.say
+        cell.dataset_ref,
+        cell.backbone_ref,
+        store=store,
+        settings=settings,
+        engine=engine,
+        emit=console.say,
+        label=cell.name,
     )
     results.write_features(cell, store=store, sealed=receipt)
     how = "cached" if receipt.cached else f"{receipt.detail['computed_rows']:,} images computed"

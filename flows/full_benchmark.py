@@ -70,7 +70,7 @@ def full_benchmark(
         extracted = _attempt(extract, study)
         probed = _attempt(probe, study, left_out=list(problems(extracted)))
     outcomes = final(extracted, probed)
-    summary = Summary(wanted.profile, tuple(outcomes))
+    summary = Summary(wanted.profile, tuple(outcomes), subject=wanted.subject)
     for line in summary.lines():
         console.say(line)
     page = report(study, failed=problems(outcomes))

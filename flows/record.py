@@ -63,7 +63,7 @@ def study_record(
     figures = wanted.out / "figures"
     return StudyRecord(
         experiment=wanted.params.tracking.experiment,
-        name=wanted.profile,
+        name=wanted.subject,
         key=key,
         params=params,
         metrics=(Metric("cells_done", len(done)), Metric("cells_failed", failed)),

@@ -57,6 +57,7 @@ def request_for_page(wanted: Resolved, failed: Mapping[str, str]) -> RenderReque
     return RenderRequest(
         profile=wanted.profile,
         title=TITLE,
+        subject=wanted.subject,
         combinations=tuple(_source(cell, results, failed.get(cell.name)) for cell in wanted.cells),
         datasets=tuple(_notes(finished, results)),
         costs=tuple(cost for cell in finished for cost in _costs(cell, wanted, results)),
@@ -67,11 +68,11 @@ def request_for_page(wanted: Resolved, failed: Mapping[str, str]) -> RenderReque
 
 def _source(cell: Cell, results: Results, problem: str | None) -> CombinationSource:
     if problem:
-        return CombinationSource(dataset=cell.dataset, backbone=cell.backbone, failed=problem)
+        return CombinationSource(dataset=cell.dataset_name, backbone=cell.backbone, failed=problem)
     results.read_recoverability(cell)  # refuses, with the way out, where there is none yet
     probes = results.probes(cell)
     return CombinationSource(
-        dataset=cell.dataset,
+        dataset=cell.dataset_name,
         backbone=cell.backbone,
         manifest=str(results.features(cell).absolute()),
         probes=str(probes["probes.json"].absolute()),
@@ -88,13 +89,13 @@ def _notes(cells: Sequence[Cell], results: Results) -> Iterator[DatasetNote]:
             quarantine = tuple(
                 QuarantineNote(path=path, reason=reason) for path, reason in about["quarantine"]
             )
-            yield DatasetNote(name=cell.dataset, source=about["source"], quarantine=quarantine)
+            yield DatasetNote(name=cell.dataset_name, source=about["source"], quarantine=quarantine)
 
 
 def _costs(cell: Cell, wanted: Resolved, results: Results) -> Iterator[StageCost]:
     """Yield what was noted when the cell was computed; results may have come here without the store that knows."""
     manifest, _ = results.read_features(cell)
-    cost = partial(StageCost, dataset=cell.dataset, backbone=cell.backbone)
+    cost = partial(StageCost, dataset=cell.dataset_name, backbone=cell.backbone)
     try:
         extraction = extraction_cost(wanted.store, manifest.address)
         fitted = fit_probes.stored(request_for(cell, wanted, results))

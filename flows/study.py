@@ -15,6 +15,7 @@ from flows.cell import Cell, backbone_label, backbone_of, dataset_label, dataset
 from flows.departures import folder_name, other_names, other_parameters
 from flows.params import BackboneChoice, DatasetChoice, Named, NamedBackbone, Profile
 from flows.profiles import load_profile
+from vitgeom.data.reference import distinct_titles
 from vitgeom.errors import InvalidInput
 
 STORE = Path(".vitgeom") / "store"
@@ -108,6 +109,13 @@ class Resolved:
     departures: tuple[str, ...] = ()
 
     @property
+    def subject(self) -> str:
+        """What is studied: the image folders where there is nothing else, or else the profile."""
+        names = list(dict.fromkeys(cell.dataset_name for cell in self.cells))
+        own = all(cell.dataset_ref.name == "folder" for cell in self.cells)
+        return ", ".join(names) if own and names else self.profile
+
+    @property
     def place_note(self) -> str | None:
         """Say where the results of changed parameters are, None where nothing is changed."""
         if not self.departures:
@@ -164,9 +172,12 @@ def _chosen(asked: Sequence[T] | None, entries: Sequence[T], label: Callable[[T]
 def _cells(datasets: Sequence[Named], backbones: Sequence[NamedBackbone]) -> Iterator[Cell]:
     images = [(dataset_label(choice), dataset_of(choice)) for choice in datasets]
     models = [(backbone_label(choice), backbone_of(choice)) for choice in backbones]
+    titles = distinct_titles([ref for _, ref in images])
     seen: set[str] = set()
-    for (dataset, dataset_ref), (backbone, backbone_ref) in product(images, models):
-        cell = Cell(dataset, backbone, dataset_ref, backbone_ref)
+    for ((dataset, dataset_ref), title), (backbone, backbone_ref) in product(
+        zip(images, titles, strict=True), models
+    ):
+        cell = Cell(dataset, backbone, dataset_ref, backbone_ref, title=title)
         if cell.path in seen:
             raise InvalidInput(f"{cell.name} is named twice. Name each dataset and each backbone once.")
         seen.add(cell.path)

@@ -32,10 +32,12 @@ class Summary:
     Attributes:
         profile: Name of the profile.
         outcomes: One per cell, with the receipt of its probes or the reason why there is none.
+        subject: What is studied, where it is not what the profile names.
     """
 
     profile: str
     outcomes: tuple[Outcome, ...]
+    subject: str = ""
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return one row per finished cell under ``HEADINGS``; shares in percent."""
@@ -61,7 +63,9 @@ class Summary:
             if outcome.problem
         ]
         link = f"[{page}]({_as_link(page)})"
-        return "\n".join([f"# {self.profile}", "", f"Report: {link}", "", *table, "", LEGEND, "", *failed])
+        return "\n".join(
+            [f"# {self.subject or self.profile}", "", f"Report: {link}", "", *table, "", LEGEND, "", *failed]
+        )
 
     def to_json(self, *, page: str) -> dict[str, Any]:
         """Return plain JSON for whoever called the flow."""

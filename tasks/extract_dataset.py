@@ -6,6 +6,7 @@ Runs in the driver; the units run wherever the engine puts them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tasks.engine import Engine
 from tasks.failure import StorageOverflow
@@ -31,6 +32,7 @@ def extract(
     settings: ExtractSettings,
     engine: Engine,
     emit: Callable[[str], None] | None = None,
+    label: str | None = None,
 ) -> Receipt:
     """Return the sealed features, computing only what is not there.
 
@@ -44,6 +46,7 @@ def extract(
         settings: How.
         engine: Where the units run.
         emit: Receives progress lines.
+        label: What these call the pair; the data set and backbone of the address when None.
 
     Returns:
         The seal: manifest digest, address (in ``detail``), rows, how many ranges were computed now.
@@ -53,7 +56,7 @@ def extract(
         StoreLocked: Another driver is at work on the same features.
         VitgeomError: A unit failed for good; finished ranges stay.
     """
-    work = plan(dataset, backbone, store=store, settings=settings)
+    work = _labelled(plan(dataset, backbone, store=store, settings=settings), label)
     if not _is_known_to_overflow(work):
         try:
             return _finish(work, engine=engine, emit=emit, widened=False)
@@ -62,9 +65,12 @@ def extract(
                 raise
             _note_overflow(work, error, emit=emit)
     wide = settings.model_copy(update={"storage": WIDEST})
-    return _finish(
-        plan(dataset, backbone, store=store, settings=wide), engine=engine, emit=emit, widened=True
-    )
+    work = _labelled(plan(dataset, backbone, store=store, settings=wide), label)
+    return _finish(work, engine=engine, emit=emit, widened=True)
+
+
+def _labelled(work: ExtractionPlan, label: str | None) -> ExtractionPlan:
+    return work if label is None else replace(work, label=label)
 
 
 def _is_known_to_overflow(work: ExtractionPlan) -> bool:

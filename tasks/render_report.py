@@ -114,6 +114,7 @@ class RenderRequest(Request):
 
     profile: str
     title: str
+    subject: str = ""
     combinations: tuple[CombinationSource, ...] = Field(min_length=1)
     datasets: tuple[DatasetNote, ...] = ()
     costs: tuple[StageCost, ...] = ()
@@ -199,6 +200,7 @@ def _publish(out: Root, files: Mapping[str, bytes]) -> None:
 def _material(request: RenderRequest) -> Material:
     return Material(
         title=request.title,
+        subject=request.subject,
         profile=request.profile,
         finished=tuple(_combination(source) for source in request.combinations if source.failed is None),
         failed=tuple(

@@ -104,7 +104,7 @@ def test_one_cell_that_fails_is_reported_and_the_others_are_done(tmp_path: Path)
     write_small(tmp_path, datasets=NOISE.replace("[", f"[{bad}, "), backbones=RANDOM_VIT)
 
     with pytest.raises(
-        PartsFailed, match=r"benchmark: 1 of 2 failed(.|\n)*folder-images-.*has changed since"
+        PartsFailed, match=r"benchmark: 1 of 2 failed(.|\n)*images × vit_tiny.*has changed since"
     ):
         full_benchmark.fn(store=store)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from flows.params import Named
 from flows.study import Study, store_uri
 from tests.flows.params_text import write_small
 from vitgeom.errors import InvalidInput, UnknownName
@@ -160,3 +161,30 @@ def test_a_profile_that_only_an_override_makes_good_is_named_by_its_hash(tmp_pat
     path.write_text(path.read_text().replace("seed: 0", "seed: -1"))
     out = Study(overrides=("seed=1",)).resolve().out
     assert re.fullmatch(r"small-[0-9a-f]{12}", out.name)
+
+
+def folders(*roots: str) -> Study:
+    return Study(datasets=tuple(Named(name="folder", options={"root": root}) for root in roots))
+
+
+def test_a_folder_goes_by_its_own_name_and_its_files_by_a_label_that_no_other_has() -> None:
+    wanted = folders("/a/my images").resolve()
+    cell = wanted.cells[0]
+    assert (cell.name, wanted.subject) == ("my images × nano_supervised", "my images")
+    assert re.fullmatch(r"folder-my_images-[0-9a-f]{8}/nano_supervised", cell.path)
+
+
+def test_folders_of_one_name_stay_distinguishable() -> None:
+    wanted = folders("/a/flowers", "/b/flowers", "/a/digits").resolve()
+    names = [cell.dataset_name for cell in wanted.cells[::2]]
+    assert len(set(names)) == 3
+    assert [name for name in names if name == "digits"] == ["digits"]
+    assert sum(name.startswith("folder-flowers-") for name in names) == 2
+
+
+def test_the_subject_of_anything_but_folders_is_the_profile() -> None:
+    assert Study().resolve().subject == "small"
+    mixed = folders("/a/flowers").model_copy(
+        update={"datasets": (*(folders("/a/flowers").datasets or ()), Named(name="digits"))}
+    )
+    assert mixed.resolve().subject == "small"

@@ -46,7 +46,13 @@ def test_own_images_are_benchmarked_and_what_cannot_be_used_is_said(
     assert "dark/broken.png:" in told.out
     assert "warning: left out, because they cannot be used: 1 file" in told.err
     [page] = (tmp_path / "results").glob("folder-my_flowers-*/report.html")
-    assert "broken.png" in page.read_text()
+    shown = page.read_text()
+    assert "broken.png" in shown
+    assert "<title>my flowers · What earlier layers know that the last layer gets wrong</title>" in shown
+    assert "gets wrong: my flowers</h1>" in shown
+    assert "my flowers × vit_tiny" in shown
+    assert "folder-my_flowers" not in shown
+    assert "extract my flowers × vit_tiny" in told.out
 
     assert cli.main(["plan", "--data", "my flowers"]) == 0
 

@@ -145,3 +145,18 @@ def test_memory_and_object_stores_work_alike(tmp_path: Path) -> None:
         noise(), BACKBONE, store="memory://test-extract-dataset", settings=settings(), engine=SerialEngine()
     )
     assert memory.digest == local.digest
+
+
+def test_lines_call_the_pair_as_the_caller_does(tmp_path: Path) -> None:
+    lines: list[str] = []
+    extract(
+        noise(),
+        BACKBONE,
+        store=str(tmp_path),
+        settings=settings(),
+        engine=SerialEngine(),
+        emit=lines.append,
+        label="my images × nano",
+    )
+    assert lines
+    assert all(line.startswith("extract my images × nano  ") for line in lines)

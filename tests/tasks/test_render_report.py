@@ -100,7 +100,8 @@ def test_an_unchanged_report_is_not_drawn_again(
 
 
 @pytest.mark.parametrize(
-    "change", ["page edited", "figure gone", "stamp torn", "result changed", "title changed"]
+    "change",
+    ["page edited", "figure gone", "stamp torn", "result changed", "title changed", "subject changed"],
 )
 def test_a_report_that_is_not_whole_or_not_of_these_results_is_drawn_again(
     tmp_path: Path, sources: tuple[CombinationSource, ...], change: str
@@ -117,12 +118,14 @@ def test_a_report_that_is_not_whole_or_not_of_these_results_is_drawn_again(
         (out / ".report.json").write_text('{"stamp":')
     elif change == "result changed":
         stored(f"{tmp_path}/a", num_test=130)
-    else:
+    elif change == "title changed":
         wanted = wanted.model_copy(update={"title": "Another question?"})
+    else:
+        wanted = wanted.model_copy(update={"subject": "my images"})
     again = run(wanted)
     assert not again.cached
     assert (tree(out)["report.html"] == before["report.html"]) == (
-        change not in {"result changed", "title changed"}
+        change not in {"result changed", "title changed", "subject changed"}
     )
     assert (out / "figures" / "overview.svg").exists()
 

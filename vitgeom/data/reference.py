@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,12 @@ class DatasetRef:
         return cls.from_options(data["name"], **dict(data.get("options") or {}))
 
     @property
+    def title(self) -> str:
+        """What a reader calls it: the own name of an image folder, the slug of any other dataset."""
+        folder = os.path.basename(str(self.option("root") or "").rstrip("/\\"))
+        return folder.encode(errors="replace").decode() or self.slug
+
+    @property
     def slug(self) -> str:
         """A label that is safe as one path component, and that differs where the options differ.
 
@@ -83,6 +90,16 @@ class DatasetRef:
         if relevant := [pair for pair in self.options if pair[0] != "index"]:
             parts.append(hashlib.sha256(json.dumps(relevant).encode()).hexdigest()[:8])
         return re.sub(r"[^A-Za-z0-9_.-]+", "_", "-".join(parts))[-80:].lstrip(".-")
+
+
+def distinct_titles(refs: Sequence[DatasetRef]) -> list[str]:
+    """Return what a reader sees of each dataset: its title, or its slug where others have the same title.
+
+    Args:
+        refs: The datasets that are shown together.
+    """
+    shared = Counter(ref.title for ref in dict.fromkeys(refs))
+    return [ref.title if shared[ref.title] == 1 else ref.slug for ref in refs]
 
 
 def _scalar(name: str, key: str, value: Any) -> Scalar:

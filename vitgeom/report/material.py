@@ -44,6 +44,7 @@ class Material:
         datasets: Facts on the datasets.
         costs: Time and memory by stage.
         provenance: Any nesting of plain JSON: parameters, versions, commit, machine, engine.
+        subject: What is studied, where it is not what the profile names: the user's own image folder.
     """
 
     title: str
@@ -53,6 +54,12 @@ class Material:
     datasets: tuple[DatasetFacts, ...] = ()
     costs: tuple[Cost, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    subject: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title, with what is studied where it is not what the profile names."""
+        return self.title if self.subject in ("", self.profile) else f"{self.title}: {self.subject}"
 
     def __post_init__(self) -> None:
         if not self.finished and not self.failed:

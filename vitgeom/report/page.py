@@ -38,7 +38,7 @@ def render_page(material: Material, *, gallery: Gallery) -> str:
     body = element(
         "main",
         element("p", f"vitgeom · profile {material.profile}", class_="muted small"),
-        element("h1", material.title),
+        element("h1", material.heading),
         element(
             "nav", *(element("a", title, href=f"#{key}") for key, title in SECTIONS), aria_label="Sections"
         ),
@@ -55,7 +55,7 @@ def render_page(material: Material, *, gallery: Gallery) -> str:
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{material.title} · {material.profile}"),
+        element("title", f"{material.subject or material.profile} · {material.title}"),
         element("style", Markup(appearance.stylesheet())),
     )
     whole = element("html", head, element("body", body), lang="en").replace(" %", f"{NO_BREAK}%")

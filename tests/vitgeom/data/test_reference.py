@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vitgeom.data.reference import DatasetRef
+from vitgeom.data.reference import DatasetRef, distinct_titles
 from vitgeom.errors import InvalidInput
 
 
@@ -55,3 +55,21 @@ def test_options_that_do_not_travel_are_refused():
         DatasetRef("noise", (("n", 1), ("n", 2)))
     with pytest.raises(InvalidInput, match="has the keys name and options, got"):
         DatasetRef.from_json({"nam": "digits"})
+
+
+def test_a_reader_sees_the_own_name_of_a_folder_and_the_slug_of_anything_else():
+    assert DatasetRef.from_options("folder", root="/a/my flowers/", index="/x.json").title == "my flowers"
+    for ref in (DatasetRef("digits"), DatasetRef.from_options("scenes", size=32)):
+        assert ref.title == ref.slug
+    assert (
+        DatasetRef.from_options("folder", root="/").title == DatasetRef.from_options("folder", root="/").slug
+    )
+    assert DatasetRef.from_options("folder", root="/a/\udcff").title == "?"
+
+
+def test_datasets_of_one_title_stay_distinguishable():
+    one, other = (DatasetRef.from_options("folder", root=f"/{place}/flowers") for place in "ab")
+    digits = DatasetRef.from_options("folder", root="/a/digits")
+    refs = [one, DatasetRef("digits"), other, digits, DatasetRef("photos"), DatasetRef("photos")]
+    assert distinct_titles(refs) == [one.slug, "digits", other.slug, digits.slug, "photos", "photos"]
+    assert distinct_titles([one, digits]) == ["flowers", "digits"]

@@ -129,3 +129,13 @@ def test_a_number_is_never_parted_from_its_percent_sign() -> None:
 def test_six_pairs_of_twelve_layers_stay_below_two_megabytes() -> None:
     deep = combination(accuracies=[0.5] * 12, best_layer=3)
     assert 6 * len(page(material(deep)).encode()) <= 2_000_000
+
+
+def test_a_folder_of_the_reader_s_own_is_in_the_titles_and_otherwise_the_profile_is() -> None:
+    own = page(dataclasses.replace(SHOWN["one"], subject="my <images>"))
+    title = SHOWN["one"].title
+    assert f"<title>my &lt;images&gt; · {title}</title>" in own
+    assert f"<h1>{title}: my &lt;images&gt;</h1>" in own
+    assert "profile embedded" in own
+    assert f"<title>embedded · {title}</title>" in shown_page("one")
+    assert f"<h1>{title}</h1>" in shown_page("one")
