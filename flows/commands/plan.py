@@ -12,7 +12,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "plan",
         help="say what a benchmark would compute and what is stored already; computes nothing",
-        description="Say what a benchmark with the same arguments would compute and what is stored already. Nothing is computed or "
+        description="Say what a benchmark of the same study would compute and what is stored already. Nothing is computed or "
         "written; images of your own that were not indexed before are read once, to see which can be used.",
     )
     add_study(command)
