@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,8 +101,8 @@ def test_only_the_tokens_asked_for_are_stored(tmp_path: Path) -> None:
 def enlarged(factor: float) -> object:
     own = Backbone.capture
 
-    def capture(self: Backbone, images: torch.Tensor, *, precision: str = "float32") -> LayerCapture:
-        exact = own(self, images, precision=precision)
+    def capture(self: Backbone, images: torch.Tensor, **how: Any) -> LayerCapture:
+        exact = own(self, images, **how)
         exact.mean[:, 3] *= factor
         return exact
 
@@ -134,8 +135,8 @@ def test_the_overflow_check_names_row_and_array() -> None:
 def test_recomputed_images_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = Backbone.capture
 
-    def capture(self: Backbone, images: torch.Tensor, *, precision: str = "float32") -> LayerCapture:
-        exact = own(self, images, precision=precision)
+    def capture(self: Backbone, images: torch.Tensor, **how: Any) -> LayerCapture:
+        exact = own(self, images, **how)
         return LayerCapture(**{**exact.__dict__, "recomputed": 1})
 
     monkeypatch.setattr(Backbone, "capture", capture)
@@ -176,7 +177,7 @@ def test_threads_are_those_of_the_request_inside_and_the_callers_outside() -> No
 
 
 def test_a_full_device_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Backbone, images: torch.Tensor, *, precision: str = "float32") -> LayerCapture:
+    def full(self: Backbone, images: torch.Tensor, **how: Any) -> LayerCapture:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     request = request_for(planned(tmp_path), "val", 0)
