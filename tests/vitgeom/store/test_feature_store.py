@@ -5,25 +5,26 @@ import hashlib
 import pytest
 
 from tests.contracts.store import StoreContract
+from tests.contracts.stored_tokens import StoredTokensContract
 from tests.support.feature_stores import WITH_TOKENS, make_store, range_arrays, sealed_store, snapshot
 from vitgeom.errors import InvalidInput, UnknownName
 from vitgeom.store.uri import Root
 
 
-class TestFolder(StoreContract):
+class TestFolder(StoreContract, StoredTokensContract):
     @pytest.fixture
     def root(self, local_root: Root) -> Root:
         return local_root
 
 
-class TestMemory(StoreContract):
+class TestMemory(StoreContract, StoredTokensContract):
     @pytest.fixture
     def root(self, memory_root: Root) -> Root:
         return memory_root
 
 
 @pytest.mark.services
-class TestS3(StoreContract):
+class TestS3(StoreContract, StoredTokensContract):
     @pytest.fixture
     def root(self, s3_root: Root) -> Root:
         return s3_root
