@@ -11,6 +11,7 @@ from flows.study import Resolved
 from tasks import fit_probes
 from tasks.plan_extraction import plan
 from vitgeom.errors import StoreError
+from vitgeom.report.numbers import size
 from vitgeom.store.features import FeatureStore, open_features
 from vitgeom.store.manifest import MANIFEST, Manifest
 from vitgeom.store.uri import Root
@@ -20,12 +21,13 @@ SCRATCH = "memory://vitgeom-forecast"
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is there of one cell, and what is missing."""
+    """What is there of one cell, and what is missing; ``num_bytes`` are those of all its features."""
 
     cell: Cell
     ranges: int
     ranges_missing: int
     images_missing: int
+    num_bytes: int
     probes_stored: bool
 
     def line(self) -> str:
@@ -34,7 +36,8 @@ class Forecast:
             features = f"{self.ranges - self.ranges_missing:,} of {self.ranges:,} ranges stored, {self.images_missing:,} images to compute"
         else:
             features = f"all {self.ranges:,} ranges stored"
-        return f"{self.cell.name}: features {features}; probes {'stored' if self.probes_stored else 'to fit'}"
+        probes = "stored" if self.probes_stored else "to fit"
+        return f"{self.cell.name}: features {features}; probes {probes}; {size(self.num_bytes)} of features in all"
 
 
 def forecast(cell: Cell, wanted: Resolved) -> Forecast:
@@ -61,6 +64,7 @@ def forecast(cell: Cell, wanted: Resolved) -> Forecast:
         else sum(len(stored.ranges(split)) for split in stored.splits),
         ranges_missing=len(missing),
         images_missing=sum(stop - start for start, stop in missing),
+        num_bytes=work.num_bytes,
         probes_stored=stored is not None and _has_probes(stored, wanted),
     )
 

@@ -72,11 +72,13 @@ BackboneChoice = Annotated[NamedBackbone, BeforeValidator(named)]
 class Extract(Block):
     """How features are read off a backbone.
 
-    ``tokens``, ``precision``, ``storage`` and ``image_size`` belong to the address of the stored features; the other fields say only
-    how the work is cut and where it runs.
+    ``tokens``, ``token_layers``, ``precision``, ``storage`` and ``image_size`` belong to the address of the stored features; the other
+    fields say only how the work is cut and where it runs. ``token_layers`` names layers, counted from 1, all of whose tokens are stored,
+    too; whether a backbone has them is told when its work is planned.
     """
 
     tokens: tuple[Literal["cls", "mean"], ...] = Field(min_length=1)
+    token_layers: tuple[Count, ...]
     precision: Literal["float32", "bfloat16", "float16"]
     storage: Literal["float32", "float16"]
     batch_size: Count
@@ -91,6 +93,13 @@ class Extract(Block):
         if len(set(tokens)) != len(tokens):
             raise ValueError("each kind of token may be named once")
         return tokens
+
+    @field_validator("token_layers")
+    @classmethod
+    def _first_to_last(cls, layers: tuple[int, ...]) -> tuple[int, ...]:
+        if list(layers) != sorted(set(layers)):
+            raise ValueError("layers must rise from one to the next")
+        return layers
 
 
 class Probe(Block):

@@ -1,9 +1,12 @@
-"""Task: layer features of one range of rows, from images to committed chunks.   n = rows, L = layers, D = width."""
+"""Task: layer features of one range of rows, from images to committed chunks.
+
+n = rows, L = layers, K = layers of which all tokens are stored, N = tokens, D = width.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -77,14 +80,16 @@ def memory(request: ExtractRequest) -> int:
     """Return an upper estimate of the peak bytes of a process that runs one such unit.
 
     Two batches of pixels (one decoded ahead) and their copies, one block's activations, the layers of one batch, one range
-    of features and its encoded chunks, and the weights twice (file and model).
+    of features and its encoded chunks, and the weights twice (file and model). Where all tokens of K layers are stored: those of one
+    batch as captured, narrowed and compared, and those of one range with their encoded chunks.
     """
     size, batch, rows = request.footprint, request.batch_size, request.stop - request.start
     images = 3 * batch * 3 * size.image_pixels * 4
     activations = batch * size.num_tokens * size.width * 4 * ACTIVATION_COPIES
     layers = 4 * batch * size.num_layers * size.width * 4
     features = 2 * 2 * rows * (size.num_layers + 1) * size.width * 4
-    return PROCESS_BYTES + 2 * size.weight_bytes + images + activations + layers + features
+    tokens = (2 * rows + 3 * batch) * size.token_layers * size.num_tokens * size.width * 4
+    return PROCESS_BYTES + 2 * size.weight_bytes + images + activations + layers + features + tokens
 
 
 def halve_batch(request: ExtractRequest) -> ExtractRequest:
@@ -97,34 +102,51 @@ def _features(
 ) -> tuple[dict[str, np.ndarray], int]:
     """Return the stored arrays of this range, in storage type, and how many images were computed twice."""
     dtype = getattr(torch, store.description["storage"])
+    wanted = {spec.name for spec in store.layout.specs}
     count = request.stop - request.start
     stored: dict[str, Tensor] = {}
     recomputed = 0
     rows = list(batches(request.start, request.stop, size=request.batch_size))
     images = image_batches(split, preprocess=backbone.preprocess, rows=rows, name=request.split)
     for (first, last), images_B3HW in zip(rows, images, strict=True):
-        capture = backbone.capture(images_B3HW, precision=request.precision)
+        capture = backbone.capture(images_B3HW, precision=request.precision, token_layers=store.token_layers)
         recomputed += capture.recomputed
         for name, wide in capture.tensors().items():
-            if name.removesuffix("_normed") not in store.description["tokens"]:
+            if name not in wanted:
                 continue
             narrow = wide.to("cpu", dtype)
-            check_fits(narrow, wide, name=name, split=request.split, first_row=first)
+            check_fits(
+                narrow,
+                wide,
+                name=name,
+                split=request.split,
+                first_row=first,
+                token_layers=store.token_layers,
+            )
             if name not in stored:
                 stored[name] = torch.empty((count, *narrow.shape[1:]), dtype=dtype)
             stored[name][first - request.start : last - request.start] = narrow
     return {name: tensor.numpy() for name, tensor in stored.items()}, recomputed
 
 
-def check_fits(narrow: Tensor, wide: Tensor, *, name: str, split: str, first_row: int) -> None:
+def check_fits(
+    narrow: Tensor,
+    wide: Tensor,
+    *,
+    name: str,
+    split: str,
+    first_row: int,
+    token_layers: Sequence[int] = (),
+) -> None:
     """Refuse features that became infinite in the storage type.
 
     Args:
-        narrow: [B, L, D] or [B, D] in storage type.
+        narrow: [B, K, N, D], [B, L, D] or [B, D] in storage type.
         wide: The same before the conversion.
         name: Of the array.
         split: Of the data set.
         first_row: Row of the first image.
+        token_layers: The K layers, from 0.
 
     Raises:
         StorageOverflow: Row, layer and magnitude are named.
@@ -133,12 +155,19 @@ def check_fits(narrow: Tensor, wide: Tensor, *, name: str, split: str, first_row
     if bool(finite.all()):
         return
     where = torch.nonzero(~finite)[0].tolist()
-    layer = f", layer {where[1] + 1}" if narrow.ndim == 3 else ""
+    layer = _layer_of(where, token_layers)
     largest = float(wide.abs().max())
     raise StorageOverflow(
         f"storage={str(narrow.dtype).removeprefix('torch.')!r} cannot hold {name} of row {first_row + where[0]} of split "
         f"{split!r}{layer}: values reach {largest:.3g}, its largest number is {torch.finfo(narrow.dtype).max:g}. Use storage='float32'."
     )
+
+
+def _layer_of(where: Sequence[int], token_layers: Sequence[int]) -> str:
+    """Name the layer of a place [image, layer, ...] for a message, counted from 1; "" for an array without layers."""
+    if len(where) < 3:
+        return ""
+    return f", layer {(token_layers[where[1]] if len(where) == 4 else where[1]) + 1}"
 
 
 def _identity(request: ExtractRequest, split: Split) -> dict[str, np.ndarray | list[str]]:

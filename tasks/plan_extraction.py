@@ -9,6 +9,7 @@ from typing import Any
 from tasks.opened import opened_backbone, opened_dataset
 from tasks.request import ExtractRequest, ExtractSettings, Footprint
 from tasks.shards import rows_per_range
+from tasks.token_layers import layers_from_zero
 from vitgeom.backbones import Backbone, BackboneRef
 from vitgeom.data import DatasetRef, ImageDataset, Quarantined
 from vitgeom.store.address import FeatureAddress, describe_features
@@ -35,6 +36,7 @@ class ExtractionPlan:
         classes: Original labels; the index is the stored label.
         quarantine: Files of the data set that cannot be used.
         storage: Number format of the stored features.
+        num_bytes: Of the stored values of the whole store.
     """
 
     store: str
@@ -47,6 +49,7 @@ class ExtractionPlan:
     classes: tuple[str, ...]
     quarantine: tuple[Quarantined, ...]
     storage: str
+    num_bytes: int
     dataset: dict[str, Any] = field(repr=False)
     backbone: dict[str, Any] = field(repr=False)
 
@@ -71,7 +74,7 @@ def plan(
         settings: How.
 
     Raises:
-        InvalidInput: The backbone lacks a token, the image size is illegal, a split is empty; before any image is decoded.
+        InvalidInput: The backbone lacks a token or a layer, the image size is illegal, a split is empty; before any image is decoded.
         StoreError: The store cannot be used.
     """
     if settings.image_size is not None:
@@ -81,6 +84,7 @@ def plan(
     data = opened_dataset(dataset.to_json())
     model = opened_backbone(backbone.to_json(), device="cpu")
     model.spec.check_tokens(settings.tokens)
+    token_layers = layers_from_zero(settings.token_layers, spec=model.spec)
     description = describe_features(
         dataset_digest=data.digest,
         weights_digest=model.spec.weights_digest,
@@ -88,9 +92,18 @@ def plan(
         precision=settings.precision,
         storage_dtype=settings.storage,
         tokens=settings.tokens,
+        token_layers=token_layers,
     )
     address = FeatureAddress.of(description, dataset=dataset.slug, backbone=backbone.slug)
-    features = _store(Root(store), address, description, data=data, model=model, settings=settings)
+    features = _store(
+        Root(store),
+        address,
+        description,
+        data=data,
+        model=model,
+        settings=settings,
+        token_layers=token_layers,
+    )
     return ExtractionPlan(
         store=store,
         address=address.path,
@@ -102,6 +115,7 @@ def plan(
         classes=data.classes,
         quarantine=data.quarantine,
         storage=settings.storage,
+        num_bytes=features.layout.num_bytes,
         dataset=dataset.to_json(),
         backbone=backbone.to_json(),
     )
@@ -115,6 +129,7 @@ def _store(
     data: ImageDataset,
     model: Backbone,
     settings: ExtractSettings,
+    token_layers: tuple[int, ...],
 ) -> FeatureStore:
     """Create the empty store, or return what is there with the ranges that it has."""
     counts = {name: len(split) for name, split in data.splits.items()}
@@ -132,6 +147,8 @@ def _store(
         or rows_per_range(max(counts.values()), width=model.spec.width, itemsize=_ITEMSIZE[settings.storage]),
         sample_id_width=max(widest_id(split.sample_ids) for split in data.splits.values()),
         tokens=settings.tokens,
+        token_layers=token_layers,
+        num_tokens=model.spec.layout.num_tokens if token_layers else 0,
     )
 
 
@@ -144,7 +161,7 @@ def _requests(
     model: Backbone,
     settings: ExtractSettings,
 ) -> Iterator[ExtractRequest]:
-    footprint = _footprint(model)
+    footprint = _footprint(model, token_layers=len(settings.token_layers))
     for split, start, stop in features.missing():
         yield ExtractRequest(
             store=store,
@@ -162,12 +179,13 @@ def _requests(
         )
 
 
-def _footprint(model: Backbone) -> Footprint:
+def _footprint(model: Backbone, *, token_layers: int) -> Footprint:
     spec = model.spec
     return Footprint(
         num_layers=spec.num_blocks,
         width=spec.width,
         num_tokens=spec.layout.num_tokens,
+        token_layers=token_layers,
         image_pixels=spec.image_size[0] * spec.image_size[1],
         weight_bytes=sum(
             tensor.numel() * tensor.element_size() for tensor in model.model.state_dict().values()

@@ -39,12 +39,14 @@ class ExtractSettings(BaseModel):
     """How layer features are taken; the part of ``params.yaml`` that extraction depends on.
 
     ``precision`` is that of the forward pass, ``storage`` that of the stored numbers. ``rows_per_range=None`` derives the
-    rows per chunk from the data (see ``tasks.shards``). ``batch_size``, ``device`` and ``threads`` say how, not what.
+    rows per chunk from the data (see ``tasks.shards``). ``token_layers`` names the layers, counted from 1, all of whose tokens are
+    stored, too. ``batch_size``, ``device`` and ``threads`` say how, not what.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     tokens: tuple[Token, ...] = ("cls", "mean")
+    token_layers: tuple[int, ...] = ()
     precision: Precision = "float32"
     storage: Storage = "float32"
     batch_size: int = Field(default=64, ge=1)
@@ -55,13 +57,17 @@ class ExtractSettings(BaseModel):
 
 
 class Footprint(BaseModel):
-    """Sizes that decide the memory of one extraction unit; known when the work is planned."""
+    """Sizes that decide the memory of one extraction unit; known when the work is planned.
+
+    ``token_layers`` counts the layers all of whose tokens are stored.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     num_layers: int = Field(ge=1)
     width: int = Field(ge=1)
     num_tokens: int = Field(ge=1)
+    token_layers: int = Field(default=0, ge=0)
     image_pixels: int = Field(ge=1)
     weight_bytes: int = Field(ge=1)
 

@@ -14,7 +14,7 @@ from tasks.engine import SerialEngine
 from tasks.extract_dataset import extract
 from tasks.receipt import Receipt
 from tests.support.marked_processes import Driver
-from tests.support.small_extraction import BACKBONE, noise, settings, stored_bytes
+from tests.support.small_extraction import BACKBONE, TOKEN_LAYERS, noise, settings, stored_bytes
 from vitgeom.errors import StoreLocked
 
 # On a busy machine Ray and torch need minutes to start; what is measured is only how fast things end.
@@ -25,7 +25,8 @@ TOTAL_RANGES = 9
 
 
 def extract_here(store: Path) -> Receipt:
-    return extract(noise(), BACKBONE, store=str(store), settings=settings(), engine=SerialEngine())
+    wanted = settings(token_layers=TOKEN_LAYERS)
+    return extract(noise(), BACKBONE, store=str(store), settings=wanted, engine=SerialEngine())
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ profiles:
     backbones: {backbones}
     extract:
       tokens: [cls, mean]
+      token_layers: []
       precision: float32
       storage: float32
       batch_size: 16

@@ -10,6 +10,7 @@ import pytest
 from flows import cli
 from flows.forecast import Forecast, forecast
 from flows.study import Study
+from tasks.opened import opened_backbone
 
 
 def files(folder: Path) -> set[Path]:
@@ -36,6 +37,7 @@ def test_an_empty_store_is_reported_as_empty_and_stays_empty(
     assert told.images_missing == 60
     assert told.ranges_missing == told.ranges > 0
     assert "60 images to compute; probes to fit" in told.line()
+    assert told.line().endswith(" MB of features in all")
     assert not (tmp_path / "store").exists()
 
 
@@ -47,6 +49,17 @@ def test_a_missing_range_is_counted(finished: Path, tmp_path: Path, monkeypatch:
     wanted = Study(store=str(tmp_path / "store")).resolve()
 
     assert forecast(wanted.cells[0], wanted).images_missing == 16
+
+
+def test_tokens_of_a_layer_are_announced_in_bytes(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(finished)
+    without = Study(store=str(tmp_path / "store")).resolve()
+    chosen = Study(store=str(tmp_path / "store"), overrides=("extract.token_layers=[12]",)).resolve()
+    backbone = opened_backbone(without.cells[0].backbone_ref.to_json(), device="cpu").spec
+    more = forecast(chosen.cells[0], chosen).num_bytes - forecast(without.cells[0], without).num_bytes
+    assert more == 60 * backbone.layout.num_tokens * backbone.width * 4
 
 
 def test_the_command_prints_one_line_per_cell(

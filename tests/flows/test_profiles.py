@@ -81,6 +81,13 @@ def test_a_missing_key_is_named_in_full(tmp_path: Path) -> None:
         ("extract.batch_size='3'", "'profiles.small.extract.batch_size' is '3': must be a valid integer."),
         ("extract.device=gpu", "'profiles.small.extract.device' is 'gpu': must match pattern"),
         ("extract.tokens=[cls, cls]", "each kind of token may be named once"),
+        ("extract.token_layers=[6, 3]", "layers must rise from one to the next"),
+        ("extract.token_layers=[3, 3]", "layers must rise from one to the next"),
+        (
+            "extract.token_layers=[0]",
+            "'profiles.small.extract.token_layers.0' is 0: must be greater than or equal to 1",
+        ),
+        ("extract.token_layers=3", "'profiles.small.extract.token_layers' is 3: must be a list, e.g. [3]"),
         ("extract.precision=float8", "must be 'float32', 'bfloat16' or 'float16'"),
         ("probe.refit=1", "'profiles.small.probe.refit' is 1: must be a valid boolean."),
         ("probe.tol=0", "'profiles.small.probe.tol' is 0: must be greater than 0."),

@@ -18,7 +18,7 @@ from tasks.extract_features import run
 from tasks.receipt import Receipt
 from tasks.request import ExtractRequest
 from tasks.task_spec import TaskSpec
-from tests.support.small_extraction import BACKBONE, noise, settings
+from tests.support.small_extraction import BACKBONE, TOKEN_LAYERS, noise, settings
 
 
 def slow_run(request: ExtractRequest) -> Receipt:
@@ -41,7 +41,9 @@ def main(store: str, kind: str) -> None:
     options = {"num_cpus": 2, "max_in_flight": 2} if kind == "ray" else {}
     with open_engine(kind, catalogue=slow_catalogue(), **options) as engine:  # type: ignore[arg-type]
         print("ready", flush=True)
-        sealed = extract(noise(), BACKBONE, store=store, settings=settings(), engine=engine)
+        sealed = extract(
+            noise(), BACKBONE, store=store, settings=settings(token_layers=TOKEN_LAYERS), engine=engine
+        )
         print(sealed.digest, sealed.detail["computed_ranges"], flush=True)
 
 

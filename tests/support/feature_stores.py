@@ -19,6 +19,8 @@ from vitgeom.store.uri import Root
 
 SPLITS = {"train": 10, "val": 3}
 SHAPE: dict[str, Any] = {"num_layers": 3, "width": 5, "rows_per_range": 4, "sample_id_width": 24}
+# The first and the last of the three layers with all of their tokens, 6 in an image.
+WITH_TOKENS: dict[str, Any] = {"token_layers": (0, 2), "num_tokens": 6}
 
 
 def describe(**changes: Any) -> dict[str, Any]:
@@ -44,7 +46,10 @@ def make_store(
 ) -> FeatureStore:
     """Create the small store; ``changes`` go to ``create_features``."""
     description = (
-        describe(storage_dtype=changes.get("storage_dtype", "float32"))
+        describe(
+            storage_dtype=changes.get("storage_dtype", "float32"),
+            token_layers=changes.get("token_layers", ()),
+        )
         if description is None
         else description
     )

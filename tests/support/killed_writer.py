@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.support.feature_stores import fill, make_store
+from tests.support.feature_stores import WITH_TOKENS, fill, make_store
 from vitgeom.store.features import open_features
 from vitgeom.store.integrity import verify
 
@@ -32,7 +32,7 @@ def in_child(action: str, uri: str, rows: int) -> int:
     if pid:
         return pid
     try:
-        store = make_store(uri, splits=splits_of(rows))
+        store = make_store(uri, splits=splits_of(rows), **WITH_TOKENS)
         if action == "verify":
             os._exit(0 if verify(open_features(uri, store.address_path)) == [] else 3)
         fill(store)

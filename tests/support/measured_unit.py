@@ -1,6 +1,6 @@
 """One unit of a task in a process of its own, for measuring its memory.
 
-``python -m tests.support.measured_unit extract|probe STORE``; prints a JSON line: what the formula allows, the peak, and the memory of the
+``python -m tests.support.measured_unit extract|extract_tokens|probe STORE``; prints a JSON line: what the formula allows, the peak, and the memory of the
 process when all libraries were loaded.
 """
 
@@ -31,13 +31,18 @@ def resident_bytes() -> int:
     return pages * 4096
 
 
-def extraction(store: str) -> tuple[int, int]:
-    """Run one range of 32 images of 224 pixels under a ViT-S; return the formula's bytes and the memory before it."""
-    settings = ExtractSettings(batch_size=32, rows_per_range=32)
+def extraction(store: str, *, token_layers: tuple[int, ...] = (), rows: int = 32) -> tuple[int, int]:
+    """Run one range of images of 224 pixels under a ViT-S; return the formula's bytes and the memory before it."""
+    settings = ExtractSettings(batch_size=min(rows, 32), rows_per_range=rows, token_layers=token_layers)
     request = plan(IMAGES, LARGE, store=store, settings=settings).requests[0]
     before = resident_bytes()
     CATALOGUE["extract_features"].function(request)
     return CATALOGUE["extract_features"].memory(request), before
+
+
+def extraction_with_tokens(store: str) -> tuple[int, int]:
+    """The same with three ranges' worth of rows and all tokens of six layers: 174 MB of them."""
+    return extraction(store, token_layers=(1, 3, 5, 7, 9, 12), rows=96)
 
 
 def probing(store: str) -> tuple[int, int]:
@@ -61,5 +66,9 @@ def probing(store: str) -> tuple[int, int]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    allowed, before = {"extract": extraction, "probe": probing}[sys.argv[1]](sys.argv[2])
+    allowed, before = {
+        "extract": extraction,
+        "extract_tokens": extraction_with_tokens,
+        "probe": probing,
+    }[sys.argv[1]](sys.argv[2])
     print(json.dumps({"allowed": allowed, "before": before, "peak": peak_bytes()}))

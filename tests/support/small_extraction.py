@@ -13,6 +13,8 @@ from vitgeom.data import DatasetRef
 BACKBONE = BackboneRef.from_options("nano_supervised", pretrained=False, image_size=16)
 NO_CLASS_TOKEN = BackboneRef.from_options("vit_wee_patch16_reg1_gap_256", pretrained=False, image_size=16)
 NUM_IMAGES = 60
+# The first and the last of the twelve, counted from 1.
+TOKEN_LAYERS = (1, 12)
 
 
 def noise(n: int = NUM_IMAGES, **options: Any) -> DatasetRef:

@@ -12,7 +12,7 @@ import pytest
 from tasks.catalogue import CATALOGUE
 from tasks.extract_features import PROCESS_BYTES
 from tests.support.checkout import ROOT
-from tests.tasks.test_request import extract_request
+from tests.tasks.test_request import FOOTPRINT, extract_request
 
 
 def test_names_are_those_of_the_requests() -> None:
@@ -36,9 +36,12 @@ def test_memory_grows_with_what_it_should() -> None:
     assert memory(extract_request(batch_size=128)) > base
     assert memory(extract_request(stop=128)) > base
     assert memory(extract_request(start=64, stop=128)) == base
+    chosen = FOOTPRINT.model_copy(update={"token_layers": 2})
+    # One range twice, and one batch three times.
+    assert memory(extract_request(footprint=chosen)) - base == (2 * 64 + 3 * 64) * 2 * 5 * 8 * 4
 
 
-@pytest.mark.parametrize("task", ["extract", "probe"])
+@pytest.mark.parametrize("task", ["extract", "extract_tokens", "probe"])
 @pytest.mark.timeout(1200)
 def test_the_formula_covers_a_real_unit_and_is_not_idle(task: str, tmp_path: Path) -> None:
     done = subprocess.run(

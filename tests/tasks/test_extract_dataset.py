@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -13,7 +15,14 @@ from tasks.extract_dataset import OVERFLOW_NOTE, extract
 from tasks.failure import StorageOverflow
 from tasks.plan_extraction import plan
 from tasks.receipt import Receipt
-from tests.support.small_extraction import BACKBONE, NO_CLASS_TOKEN, noise, settings, stored_bytes
+from tests.support.small_extraction import (
+    BACKBONE,
+    NO_CLASS_TOKEN,
+    TOKEN_LAYERS,
+    noise,
+    settings,
+    stored_bytes,
+)
 from vitgeom.backbones import Backbone
 from vitgeom.backbones.capture import LayerCapture
 from vitgeom.errors import InvalidInput, StoreLocked
@@ -76,9 +85,9 @@ def huge_features(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Features of layer 4 leave float16; returns how often an image batch was computed."""
     own, calls = Backbone.capture, []
 
-    def capture(self: Backbone, images: torch.Tensor, *, precision: str = "float32") -> LayerCapture:
+    def capture(self: Backbone, images: torch.Tensor, **how: Any) -> LayerCapture:
         calls.append(len(images))
-        exact = own(self, images, precision=precision)
+        exact = own(self, images, **how)
         exact.mean[:, 3] *= 1e7
         return exact
 
@@ -99,6 +108,14 @@ def test_features_that_do_not_fit_are_stored_wider_and_the_receipt_says_so(
     store = open_features(tmp_path, sealed.detail["address"])
     assert float(abs(store.read("train", "mean", layer=3)).max()) > 65504
     assert extracted(tmp_path, storage="float32").digest == sealed.digest
+
+
+def test_tokens_are_widened_with_everything_else(tmp_path: Path, huge_features: list[int]) -> None:
+    sealed = extracted(tmp_path, storage="float16", token_layers=TOKEN_LAYERS)
+    store = open_features(tmp_path, sealed.detail["address"])
+    assert sealed.detail["widened"]
+    assert store.read("val", "tokens", layer=11).dtype == np.float32
+    assert extracted(tmp_path, storage="float32", token_layers=TOKEN_LAYERS).digest == sealed.digest
 
 
 def test_a_known_overflow_is_not_tried_again(tmp_path: Path, huge_features: list[int]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from tasks.extract_features import check_fits, halve_batch, memory, run, torch_t
 from tasks.failure import StorageOverflow, WorkerOutOfMemory
 from tasks.plan_extraction import ExtractionPlan, plan
 from tasks.request import ExtractRequest
-from tests.support.small_extraction import BACKBONE, noise, settings
+from tests.oracles.tokens_by_hooks import tokens_by_hooks
+from tests.support.small_extraction import BACKBONE, TOKEN_LAYERS, noise, settings
 from vitgeom.backbones import Backbone, open_backbone
 from vitgeom.backbones.capture import LayerCapture
 from vitgeom.data import DatasetRef, open_dataset
@@ -97,11 +99,59 @@ def test_only_the_tokens_asked_for_are_stored(tmp_path: Path) -> None:
     assert Path(tmp_path, work.address, "val", "mean_normed").exists()
 
 
+def test_all_tokens_of_chosen_layers_are_those_of_the_models_own_pass(tmp_path: Path) -> None:
+    work = planned(tmp_path, token_layers=TOKEN_LAYERS)
+    for request in work.requests:
+        if request.split == "val":
+            run(request)
+    store = open_features(tmp_path, work.address)
+    backbone, split = open_backbone(BACKBONE), open_dataset(noise()).splits["val"]
+    images = torch.stack([backbone.preprocess(split.read(row)) for row in range(len(split))])
+    expected = tokens_by_hooks(backbone.model, images).numpy()
+    assert store.token_layers == (0, 11)
+    assert store.read("val", "tokens").shape == (12, 2, backbone.spec.layout.num_tokens, 96)
+    for layer in store.token_layers:
+        found = store.read("val", "tokens", layer=layer)
+        np.testing.assert_allclose(found, expected[:, layer], rtol=1e-4, atol=1e-5)
+        np.testing.assert_array_equal(found[:, 0], store.read("val", "cls", layer=layer))
+
+
+def test_tokens_change_no_other_array(tmp_path: Path) -> None:
+    first, second = planned(tmp_path), planned(tmp_path, token_layers=TOKEN_LAYERS)
+    stores = []
+    for work in (first, second):
+        run(request_for(work, "val", 0))
+        stores.append(open_features(tmp_path, work.address).marker("val", 0))
+    without, with_tokens = (dict(marker["chunks"]) for marker in stores if marker is not None)
+    assert len(with_tokens.pop("tokens")) == 2
+    assert with_tokens == without
+
+
+def test_tokens_too_large_for_float16_name_their_layer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = Backbone.capture
+
+    def capture(self: Backbone, images: torch.Tensor, **how: Any) -> LayerCapture:
+        exact = own(self, images, **how)
+        if exact.tokens is not None:
+            exact.tokens[:, 1, 2] *= 1e7
+        return exact
+
+    monkeypatch.setattr(Backbone, "capture", capture)
+    narrow = planned(tmp_path, storage="float16", token_layers=TOKEN_LAYERS)
+    with pytest.raises(StorageOverflow, match=r"cannot hold tokens of row 8 of split 'train', layer 12: "):
+        run(request_for(narrow, "train", 8))
+    store = open_features(tmp_path, narrow.address)
+    assert store.marker("train", 8) is None
+    assert not list(Path(tmp_path, narrow.address).rglob("c/*"))
+
+
 def enlarged(factor: float) -> object:
     own = Backbone.capture
 
-    def capture(self: Backbone, images: torch.Tensor, *, precision: str = "float32") -> LayerCapture:
-        exact = own(self, images, precision=precision)
+    def capture(self: Backbone, images: torch.Tensor, **how: Any) -> LayerCapture:
+        exact = own(self, images, **how)
         exact.mean[:, 3] *= factor
         return exact
 
@@ -134,8 +184,8 @@ def test_the_overflow_check_names_row_and_array() -> None:
 def test_recomputed_images_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = Backbone.capture
 
-    def capture(self: Backbone, images: torch.Tensor, *, precision: str = "float32") -> LayerCapture:
-        exact = own(self, images, precision=precision)
+    def capture(self: Backbone, images: torch.Tensor, **how: Any) -> LayerCapture:
+        exact = own(self, images, **how)
         return LayerCapture(**{**exact.__dict__, "recomputed": 1})
 
     monkeypatch.setattr(Backbone, "capture", capture)
@@ -176,7 +226,7 @@ def test_threads_are_those_of_the_request_inside_and_the_callers_outside() -> No
 
 
 def test_a_full_device_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Backbone, images: torch.Tensor, *, precision: str = "float32") -> LayerCapture:
+    def full(self: Backbone, images: torch.Tensor, **how: Any) -> LayerCapture:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     request = request_for(planned(tmp_path), "val", 0)

@@ -9,7 +9,7 @@ import pytest
 from tasks.extract_features import run
 from tasks.opened import opened_backbone
 from tasks.plan_extraction import plan
-from tests.support.small_extraction import BACKBONE, NO_CLASS_TOKEN, noise, settings
+from tests.support.small_extraction import BACKBONE, NO_CLASS_TOKEN, TOKEN_LAYERS, noise, settings
 from vitgeom.backbones import Backbone, BackboneRef
 from vitgeom.errors import InvalidInput
 from vitgeom.store.features import open_features
@@ -38,7 +38,14 @@ def test_planning_again_changes_nothing_and_lists_only_what_is_missing(tmp_path:
 
 
 @pytest.mark.parametrize(
-    "change", [{"storage": "float16"}, {"precision": "bfloat16"}, {"tokens": ("mean",)}, {"image_size": 24}]
+    "change",
+    [
+        {"storage": "float16"},
+        {"precision": "bfloat16"},
+        {"tokens": ("mean",)},
+        {"token_layers": (4,)},
+        {"image_size": 24},
+    ],
 )
 def test_what_changes_the_numbers_changes_the_address(tmp_path: Path, change: dict[str, object]) -> None:
     first = plan(noise(), BACKBONE, store=str(tmp_path), settings=settings())
@@ -87,6 +94,24 @@ def test_the_class_token_of_a_model_without_one_is_refused_before_any_image(
         plan(noise(), NO_CLASS_TOKEN, store=str(tmp_path), settings=settings(tokens=("cls",)))
     work = plan(noise(), NO_CLASS_TOKEN, store=str(tmp_path), settings=settings(tokens=("mean",)))
     assert work.num_missing == 60
+
+
+def test_an_unknown_token_layer_is_refused_before_any_image_and_leaves_no_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Backbone, "preprocess", lambda self, image: pytest.fail("an image was decoded"))
+    with pytest.raises(InvalidInput, match=r"names layer 13, but backbone .* has the layers 1\.\.12"):
+        plan(noise(), BACKBONE, store=str(tmp_path), settings=settings(token_layers=(1, 13)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tokens_count_in_the_bytes_and_in_the_footprint(tmp_path: Path) -> None:
+    without = plan(noise(), BACKBONE, store=str(tmp_path), settings=settings())
+    chosen = settings(token_layers=TOKEN_LAYERS)
+    with_tokens = plan(noise(), BACKBONE, store=str(tmp_path), settings=chosen)
+    assert with_tokens.description["token_layers"] == [0, 11]
+    assert with_tokens.num_bytes - without.num_bytes == 60 * 2 * 5 * 96 * 4
+    assert [work.requests[0].footprint.token_layers for work in (without, with_tokens)] == [0, 2]
 
 
 def test_an_illegal_image_size_is_refused(tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def test_a_request_cannot_be_changed() -> None:
 
 
 def test_settings_refuse_unknown_keys_and_read_lists() -> None:
+    assert ExtractSettings(token_layers=[3, 6]).token_layers == (3, 6)  # type: ignore[arg-type]
     assert ExtractSettings(tokens=["mean"]).tokens == ("mean",)  # type: ignore[arg-type]
     with pytest.raises(ValidationError, match="Extra inputs"):
         ExtractSettings(rows=3)  # type: ignore[call-arg]

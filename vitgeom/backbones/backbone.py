@@ -76,23 +76,38 @@ class Backbone:
             raise InvalidInput("images is an empty list. Give at least one picture.")
         return torch.stack([self.preprocess(image) for image in images])
 
-    def capture(self, images: Float[Tensor, "b 3 h w"], *, precision: str = "float32") -> LayerCapture:
-        """Return the class token and patch mean of every layer, from one forward pass.
+    def capture(
+        self,
+        images: Float[Tensor, "b 3 h w"],
+        *,
+        precision: str = "float32",
+        token_layers: Sequence[int] = (),
+    ) -> LayerCapture:
+        """Return the class token and patch mean of every layer, and all tokens of chosen ones, from one forward pass.
 
         Args:
             images: Preprocessed pixels at ``spec.image_size``; moved to the model's device and dtype.
             precision: "float32" (the model's own dtype), or "bfloat16" or "float16" for autocast.
+            token_layers: Blocks, from 0 and rising, all of whose tokens are kept; default none. They take [b, K, N, D].
 
         Returns:
             Features on the model's device. Images that are not finite in narrow precision are computed again and counted.
 
         Raises:
-            InvalidInput: No float tensor [b, 3, h, w], wrong image size, an empty batch, or pixels that are not finite.
+            InvalidInput: No float tensor [b, 3, h, w], wrong image size, an empty batch, pixels that are not finite, or a layer that is
+                not there.
             NumericalFailure: Features are not finite even in the model's own precision.
         """
         self._check_batch(images)
+        self.spec.check_token_layers(token_layers)
         placed = images.to(self.device, self.dtype)
-        return capture_finite(self._anatomy, placed, layout=self.spec.layout, precision=precision)
+        return capture_finite(
+            self._anatomy,
+            placed,
+            layout=self.spec.layout,
+            precision=precision,
+            token_layers=tuple(token_layers),
+        )
 
     def embed(self, images: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b n d"]:
         """Return the tokens that block 0 sees.

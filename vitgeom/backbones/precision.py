@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, get_args
 
@@ -19,7 +20,12 @@ SHOWN = 8
 
 
 def capture_finite(
-    anatomy: Anatomy, images: Float[Tensor, "b 3 h w"], *, layout: TokenLayout, precision: str
+    anatomy: Anatomy,
+    images: Float[Tensor, "b 3 h w"],
+    *,
+    layout: TokenLayout,
+    precision: str,
+    token_layers: Sequence[int] = (),
 ) -> LayerCapture:
     """Capture all layers in the asked precision; images that leave the finite numbers are computed again in the model's own.
 
@@ -31,6 +37,7 @@ def capture_finite(
         images: Preprocessed pixels.
         layout: The model's token layout.
         precision: "float32", "bfloat16" or "float16".
+        token_layers: Blocks, from 0 and rising, all of whose tokens are kept.
 
     Returns:
         Finite features; ``recomputed`` counts the images computed twice. Cost: one pass, and one more over those images.
@@ -43,14 +50,14 @@ def capture_finite(
     if precision not in get_args(Precision):
         raise UnknownName("precision", precision, get_args(Precision))
     with _arithmetic(precision, images):
-        first = capture_layers(anatomy, images, layout=layout)
+        first = capture_layers(anatomy, images, layout=layout, token_layers=token_layers)
     bad_rows = torch.nonzero(~first.finite_images()).flatten()
     if not len(bad_rows):
         return first
     _check_pixels(images)
     if precision == "float32":
         raise _failure(first)
-    second = capture_layers(anatomy, images[bad_rows], layout=layout)
+    second = capture_layers(anatomy, images[bad_rows], layout=layout, token_layers=token_layers)
     result = first.with_images(bad_rows, second)
     if not result.finite_images().all():
         raise _failure(result)
@@ -77,6 +84,8 @@ def _failure(capture: LayerCapture) -> NumericalFailure:
     finite_L = torch.isfinite(capture.mean).all(2).all(0)
     if capture.cls is not None:
         finite_L &= torch.isfinite(capture.cls).all(2).all(0)
+    if capture.tokens is not None:
+        finite_L[list(capture.token_layers)] &= torch.isfinite(capture.tokens).all(3).all(2).all(0)
     layers = torch.nonzero(~finite_L).flatten().tolist()
     where = f"layer {layers[0] + 1} of {len(finite_L)}" if layers else "the final norm or the pooled output"
     return NumericalFailure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,26 @@ class BackboneSpec:
                     f"tokens={name!r} asks for the class token, but backbone {self.name!r} ({self.architecture}) has none. "
                     f"Use tokens='mean' (mean over the {self.layout.num_patches} patch tokens), or its own pooled `output`."
                 )
+
+    def check_token_layers(self, layers: Sequence[int]) -> None:
+        """Refuse a choice of layers that this backbone does not have.
+
+        Args:
+            layers: From 0.
+
+        Raises:
+            InvalidInput: A layer is not there, or the layers do not rise from one to the next.
+        """
+        for layer in layers:
+            if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer < self.num_blocks:
+                raise InvalidInput(
+                    f"token_layers={list(layers)} names layer {layer!r}, but backbone {self.name!r} ({self.architecture}) has "
+                    f"{self.num_blocks} blocks: choose from 0..{self.num_blocks - 1} (counted from 0)."
+                )
+        if list(layers) != sorted(set(layers)):
+            raise InvalidInput(
+                f"token_layers={list(layers)} must rise from one to the next: name each layer once, first to last."
+            )
 
     def to_json(self) -> dict[str, Any]:
         """Return the whole spec as plain JSON values."""

@@ -23,6 +23,7 @@ def describe_features(
     precision: str,
     storage_dtype: str,
     tokens: Sequence[str],
+    token_layers: Sequence[int] = (),
     extra: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the description whose fingerprint is the address: same inputs, same address, nothing recomputed.
@@ -34,6 +35,8 @@ def describe_features(
         precision: Of the forward pass.
         storage_dtype: Of the stored features.
         tokens: Which tokens are stored; their order does not matter.
+        token_layers: Layers, from 0, all of whose tokens are stored; their order does not matter. Without any, the description and so
+            the address are those of a store that knows nothing of them.
         extra: Whatever else changes the numbers; JSON values.
 
     Raises:
@@ -49,6 +52,8 @@ def describe_features(
         "storage": storage_dtype,
         "tokens": sorted(tokens),
     }
+    if token_layers:
+        description["token_layers"] = sorted(int(layer) for layer in token_layers)
     if extra:
         description["extra"] = dict(extra)
     return description

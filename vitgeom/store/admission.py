@@ -71,7 +71,7 @@ def _admit_one(
         )
     dtype = spec.numpy_dtype(layout.storage_dtype)
     if spec.is_float:
-        return _finite(given, dtype=dtype, spec=spec, split=split, start=start)
+        return _finite(given, dtype=dtype, spec=spec, layers=layout.layers(spec), split=split, start=start)
     if not np.can_cast(given.dtype, dtype, casting="safe") or given.dtype == np.bool_:
         raise InvalidInput(
             f"array {spec.name!r} has dtype {given.dtype}, which does not fit {dtype}: pass whole numbers."
@@ -79,10 +79,18 @@ def _admit_one(
     return given.astype(dtype, copy=False)
 
 
-def _finite(given: np.ndarray, *, dtype: np.dtype, spec: ArraySpec, split: str, start: int) -> np.ndarray:
+def _finite(
+    given: np.ndarray,
+    *,
+    dtype: np.dtype,
+    spec: ArraySpec,
+    layers: Sequence[int | None],
+    split: str,
+    start: int,
+) -> np.ndarray:
     if given.dtype.kind != "f":
         raise InvalidInput(f"array {spec.name!r} has dtype {given.dtype}, expected floating point.")
-    where = _first_bad(given, spec=spec, start=start)
+    where = _first_bad(given, layers=layers, start=start)
     if where:
         raise NumericalFailure(
             f"array {spec.name!r} of split {split!r} holds NaN or infinity {where}: nothing was stored. Compute these rows in float32"
@@ -90,7 +98,7 @@ def _finite(given: np.ndarray, *, dtype: np.dtype, spec: ArraySpec, split: str, 
         )
     with np.errstate(over="ignore"):
         stored = given.astype(dtype, copy=False)
-    where = _first_bad(stored, spec=spec, start=start)
+    where = _first_bad(stored, layers=layers, start=start)
     if where:
         limit = float(np.finfo(dtype).max)
         way_out = (
@@ -104,15 +112,16 @@ def _finite(given: np.ndarray, *, dtype: np.dtype, spec: ArraySpec, split: str, 
     return stored
 
 
-def _first_bad(array: np.ndarray, *, spec: ArraySpec, start: int) -> str:
+def _first_bad(array: np.ndarray, *, layers: Sequence[int | None], start: int) -> str:
     """Name layer and first rows of non-finite values, or return ""; works layer by layer to stay small."""
-    layered = "L" in spec.dims
-    for layer in range(array.shape[1] if layered else 1):
-        values = array[:, layer] if layered else array
+    for place, layer in enumerate(layers):
+        values = array if layer is None else array[:, place]
         good = np.isfinite(values).reshape(len(values), -1).all(axis=1)
         if not good.all():
             rows = (np.flatnonzero(~good) + start).tolist()
             more = f" and {len(rows) - _SHOWN_ROWS} more" if len(rows) > _SHOWN_ROWS else ""
-            place = f"in layer {layer}, " if layered else "in "
-            return f"{place}row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:_SHOWN_ROWS]))}{more}"
+            prefix = "in " if layer is None else f"in layer {layer}, "
+            return (
+                f"{prefix}row{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:_SHOWN_ROWS]))}{more}"
+            )
     return ""

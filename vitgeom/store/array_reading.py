@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from vitgeom.store.chunk_reading import ChunkPlace, read_chunk
-from vitgeom.store.commit import Marker
-from vitgeom.store.layout import FeatureLayout
+from vitgeom.store.commit import Marker, committed_chunks
+from vitgeom.store.layout import ChunkPart, FeatureLayout
 from vitgeom.store.schema import ArraySpec
 
 _PARALLEL_CHUNKS = 8
@@ -24,7 +24,7 @@ def read_rows(
     markers: Mapping[int, Marker],
     split: str,
     rows: np.ndarray,
-    layer: int | None,
+    place: int | None,
 ) -> np.ndarray:
     """Return chosen rows of an array; only the chunks that hold them are read.
 
@@ -37,24 +37,27 @@ def read_rows(
         markers: The markers of the split by first row.
         split: Its name.
         rows: Row numbers, int64 [m].
-        layer: One layer, or None for everything.
+        place: Where the wanted layer stands on the axis of layers, or None for everything.
 
     Raises:
         CorruptData: A chunk is damaged.
     """
-    tail = layout.shape(spec, 1)[1:] if layer is None else layout.shape(spec, 1)[2:]
+    tail = layout.shape(spec, 1)[1 if place is None else 2 :]
     out = np.empty((len(rows), *tail), dtype=spec.numpy_dtype(layout.storage_dtype))
-    starts = rows // layout.rows_per_range * layout.rows_per_range
+    step = layout.chunk_rows(spec)
+    starts = rows // step * step
 
-    def fill(start: int, at: int | None) -> None:
-        place = ChunkPlace.of(spec, layout=layout, split=split, start=start, layer=at)
-        values = read_chunk(array, place=place, expected=markers[start].chunks[spec.name][at or 0])
-        here = np.flatnonzero(starts == start)
-        out[(here, at) if layer is None and at is not None else here] = values[rows[here] - start]
+    def fill(part: ChunkPart, expected: str) -> None:
+        at = ChunkPlace.of(spec, part, layout=layout, split=split)
+        values = read_chunk(array, place=at, expected=expected)
+        here = np.flatnonzero(starts == part.start)
+        out[(here, part.place) if place is None and part.place is not None else here] = values[
+            rows[here] - part.start
+        ]
 
-    layers = layout.layers(spec) if layer is None else [layer]
+    wanted = _committed(spec, layout=layout, markers=markers, starts=starts, place=place)
     with ThreadPoolExecutor(_PARALLEL_CHUNKS) as pool:
-        jobs = [pool.submit(fill, int(start), at) for start in np.unique(starts) for at in layers]
+        jobs = [pool.submit(fill, part, expected) for part, expected in wanted]
         try:
             for job in jobs:
                 job.result()
@@ -62,3 +65,19 @@ def read_rows(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return out
+
+
+def _committed(
+    spec: ArraySpec,
+    *,
+    layout: FeatureLayout,
+    markers: Mapping[int, Marker],
+    starts: np.ndarray,
+    place: int | None,
+) -> Iterator[tuple[ChunkPart, str]]:
+    """Yield the chunks that begin at some rows, with the digests of their done-markers."""
+    wanted = {int(start) for start in np.unique(starts)}
+    for first in sorted({start // layout.rows_per_range * layout.rows_per_range for start in wanted}):
+        for part, expected in committed_chunks(markers[first], spec=spec, layout=layout):
+            if part.start in wanted and place in (None, part.place):
+                yield part, expected

@@ -9,7 +9,7 @@ import numpy as np
 
 from vitgeom.errors import CorruptData, StoreError
 from vitgeom.store.fingerprint import array_digest
-from vitgeom.store.layout import FeatureLayout
+from vitgeom.store.layout import ChunkPart, FeatureLayout
 from vitgeom.store.schema import ArraySpec
 
 REMEDY = "Run `vitgeom repair`, then the command again: only these rows are recomputed."
@@ -25,7 +25,8 @@ class ChunkPlace:
         split: The split.
         start: First row.
         stop: Row after the last.
-        layer: Its layer, or None.
+        layer: Its layer, from 0, or None.
+        place: Where that layer stands on the array's axis of layers, or None.
     """
 
     array: str
@@ -34,18 +35,18 @@ class ChunkPlace:
     start: int
     stop: int
     layer: int | None
+    place: int | None
 
     @classmethod
-    def of(
-        cls, spec: ArraySpec, *, layout: FeatureLayout, split: str, start: int, layer: int | None
-    ) -> ChunkPlace:
-        """Return where the chunk of a range and layer is."""
-        stop = min(start + layout.rows_per_range, layout.rows(split))
-        return cls(spec.name, layout.chunk_key(spec, start, layer), split, start, stop, layer)
+    def of(cls, spec: ArraySpec, part: ChunkPart, *, layout: FeatureLayout, split: str) -> ChunkPlace:
+        """Return where a part of a range is."""
+        key = layout.chunk_key(spec, part.start, part.place)
+        layer = None if part.place is None else layout.layers(spec)[part.place]
+        return cls(spec.name, key, split, part.start, part.stop, layer, part.place)
 
 
 def read_chunk(array: Any, *, place: ChunkPlace, expected: str) -> np.ndarray:
-    """Return a committed chunk's values: [rows, D], [rows, W] or [rows].
+    """Return a committed chunk's values: [rows, N, D], [rows, D], [rows, W] or [rows].
 
     Args:
         array: The opened Zarr array.
@@ -58,7 +59,7 @@ def read_chunk(array: Any, *, place: ChunkPlace, expected: str) -> np.ndarray:
     """
     rows = slice(place.start, place.stop)
     try:
-        values = np.asarray(array[rows] if place.layer is None else array[rows, place.layer])
+        values = np.asarray(array[rows] if place.place is None else array[rows, place.place])
     except CorruptData as error:
         folder = isinstance(error.__cause__, IsADirectoryError)
         raise _damaged(place, "a folder stands in its place" if folder else "it is missing") from error

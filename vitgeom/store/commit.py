@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from vitgeom.errors import CorruptData, InvalidInput
 from vitgeom.store.fingerprint import array_digest, fingerprint
-from vitgeom.store.layout import FeatureLayout
+from vitgeom.store.layout import ChunkPart, FeatureLayout
 from vitgeom.store.schema import ArraySpec
 from vitgeom.store.uri import Root
 
@@ -30,7 +30,7 @@ class Marker:
         split: Its split.
         start: First row.
         stop: Row after the last.
-        chunks: Per array the digests of its chunks, one per layer.
+        chunks: Per array the digests of its chunks, layer by layer.
         seconds: Time spent. Time and memory are the only things that may differ between two runs.
         notes: Small JSON values of the writer.
         peak_bytes: Largest memory of the process so far; 0 where nobody measured it.
@@ -99,9 +99,28 @@ def chunk_digests(block: np.ndarray, *, spec: ArraySpec, layout: FeatureLayout) 
     Args:
         block: The range's values in the dtype of the disk, rows first.
         spec: Which array.
-        layout: How many layers.
+        layout: How it is cut.
     """
-    return [array_digest(block if layer is None else block[:, layer]) for layer in layout.layers(spec)]
+    parts = layout.parts(spec, 0, len(block))
+    return [array_digest(block[part.start : part.stop][_of(part)]) for part in parts]
+
+
+def _of(part: ChunkPart) -> Any:
+    """Return the index that cuts the layer of a part out of its rows."""
+    return ... if part.place is None else (slice(None), part.place)
+
+
+def committed_chunks(
+    marker: Marker, *, spec: ArraySpec, layout: FeatureLayout
+) -> Iterator[tuple[ChunkPart, str]]:
+    """Yield the chunks of an array that a marker vouches for, with their digests.
+
+    Args:
+        marker: Of one range.
+        spec: Which array.
+        layout: How it is cut.
+    """
+    yield from zip(layout.parts(spec, marker.start, marker.stop), marker.chunks[spec.name], strict=True)
 
 
 class Markers:

@@ -17,7 +17,7 @@ from vitgeom.store.declaration import Declaration
 from vitgeom.store.manifest import MANIFEST, Manifest
 from vitgeom.store.row_selection import selected_rows
 from vitgeom.store.sample_ids import decode_ids
-from vitgeom.store.schema import ArraySpec, feature_spec
+from vitgeom.store.schema import ALL_TOKENS, ArraySpec, feature_spec
 from vitgeom.store.uri import Root
 
 
@@ -59,8 +59,13 @@ class FeatureStore:
         return self.layout.width
 
     @property
+    def token_layers(self) -> tuple[int, ...]:
+        """Layers, from 0, all of whose tokens are stored."""
+        return self.layout.token_layers
+
+    @property
     def rows_per_range(self) -> int:
-        """Rows of a chunk and of a unit of work."""
+        """Rows of a unit of work."""
         return self.layout.rows_per_range
 
     def ranges(self, split: str) -> list[tuple[int, int]]:
@@ -206,11 +211,11 @@ class FeatureStore:
         Args:
             split: Which split.
             name: Which array (:data:`vitgeom.store.schema.FEATURES`).
-            layer: One layer, from 0; default all. Only for arrays with layers.
+            layer: One layer of the backbone, from 0; default all that are stored. Only for arrays with layers.
             rows: A slice or row numbers, in the order wanted; default all.
 
         Returns:
-            [n, L, D], [n, D], [n, W] or [n]; without the L axis when ``layer`` is given.
+            [n, L, D], [n, L_sel, N, D], [n, D], [n, W] or [n]; without the axis of layers when ``layer`` is given.
 
         Raises:
             InvalidInput: The split, array, layer or a row does not exist.
@@ -218,7 +223,7 @@ class FeatureStore:
             CorruptData: A chunk is damaged; array, chunk, split and rows are named.
         """
         spec = self._stored(name)
-        self._check_layer(spec, layer)
+        place = None if layer is None else self._place(spec, layer)
         chosen = selected_rows(rows, total=self.layout.rows(split), split=split)
         done = self._complete(split)
         return read_rows(
@@ -228,7 +233,7 @@ class FeatureStore:
             markers=done,
             split=split,
             rows=chosen,
-            layer=layer,
+            place=place,
         )
 
     def sample_ids(self, split: str) -> list[str]:
@@ -275,14 +280,23 @@ class FeatureStore:
     def _stored(self, name: str) -> ArraySpec:
         spec = feature_spec(name)
         if spec not in self.layout.specs:
+            way_out = "token_layers" if spec.token == ALL_TOKENS else f"token {spec.token!r}"
             raise InvalidInput(
                 f"array {name!r} is not in this store, which holds {', '.join(one.name for one in self.layout.specs)}: extract with"
-                f" token {spec.token!r}."
+                f" {way_out}."
             )
         return spec
 
-    def _check_layer(self, spec: ArraySpec, layer: int | None) -> None:
-        if layer is not None and "L" not in spec.dims:
+    def _place(self, spec: ArraySpec, layer: int) -> int:
+        """Return where a layer stands on an array's axis of layers."""
+        if not spec.has_layers:
             raise InvalidInput(f"array {spec.name!r} has no layers: leave out layer={layer}.")
-        if layer is not None and not 0 <= layer < self.num_layers:
+        if not 0 <= layer < self.num_layers:
             raise InvalidInput(f"layer must be 0..{self.num_layers - 1}, got {layer}.")
+        stored = self.layout.layers(spec)
+        if layer not in stored:
+            raise InvalidInput(
+                f"array {spec.name!r} holds the layers {', '.join(map(str, stored))} (counted from 0), not layer {layer}: extract with it"
+                " in token_layers."
+            )
+        return stored.index(layer)

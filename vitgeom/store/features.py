@@ -27,6 +27,8 @@ def create_features(
     rows_per_range: int,
     sample_id_width: int,
     tokens: Sequence[str] = ("cls", "mean"),
+    token_layers: Sequence[int] = (),
+    num_tokens: int = 0,
 ) -> FeatureStore:
     """Create an empty feature store, or return the one that is there already; what is finished stays.
 
@@ -41,9 +43,11 @@ def create_features(
         num_layers: L.
         width: D.
         storage_dtype: "float32" or "float16".
-        rows_per_range: Rows of a chunk and of a unit of work.
+        rows_per_range: Rows of a unit of work, and of a chunk of every array but ``tokens``.
         sample_id_width: Bytes of the longest sample id (:func:`vitgeom.store.sample_ids.widest_id`).
         tokens: Which tokens are stored.
+        token_layers: Layers, from 0 and rising, all of whose tokens are stored; default none.
+        num_tokens: N; needed with ``token_layers``, and only then.
 
     Returns:
         The store, complete or not.
@@ -60,6 +64,8 @@ def create_features(
         rows_per_range=rows_per_range,
         sample_id_width=sample_id_width,
         tokens=tuple(tokens),
+        token_layers=tuple(token_layers),
+        num_tokens=num_tokens,
     )
     declaration = Declaration.checked(address=address, description=description, layout=layout)
     here = as_root(root).join(address.path)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from vitgeom.errors import CorruptData, StoreError
 from vitgeom.store.arrays import METADATA, group_metadata
 from vitgeom.store.chunk_reading import ChunkPlace, read_chunk
-from vitgeom.store.commit import Marker
+from vitgeom.store.commit import Marker, committed_chunks
 from vitgeom.store.declaration import DECLARATION, load_declaration, write_missing_metadata
 from vitgeom.store.failures import MissingObject
 from vitgeom.store.feature_store import FeatureStore
+from vitgeom.store.layout import ChunkPart
 from vitgeom.store.manifest import MANIFEST, Manifest
 from vitgeom.store.schema import ArraySpec
 from vitgeom.store.uri import Root
@@ -199,12 +200,13 @@ def _damaged_chunks(store: FeatureStore) -> list[Damage]:
         return [damage for damage in checked if damage is not None]
 
 
-def _committed_chunks(store: FeatureStore) -> Iterator[tuple[ArraySpec, Marker, int | None]]:
+def _committed_chunks(store: FeatureStore) -> Iterator[tuple[ArraySpec, Marker, ChunkPart, str]]:
     for split in store.splits:
         readable = [spec for spec in store.layout.specs if _is_readable(store, split, spec)]
         for marker in store.markers.valid(split).values():
             for spec in readable:
-                yield from ((spec, marker, layer) for layer in store.layout.layers(spec))
+                chunks = committed_chunks(marker, spec=spec, layout=store.layout)
+                yield from ((spec, marker, part, expected) for part, expected in chunks)
 
 
 def _is_readable(store: FeatureStore, split: str, spec: ArraySpec) -> bool:
@@ -215,12 +217,12 @@ def _is_readable(store: FeatureStore, split: str, spec: ArraySpec) -> bool:
     return True
 
 
-def _check(store: FeatureStore, spec: ArraySpec, marker: Marker, layer: int | None) -> Damage | None:
-    place = ChunkPlace.of(spec, layout=store.layout, split=marker.split, start=marker.start, layer=layer)
+def _check(
+    store: FeatureStore, spec: ArraySpec, marker: Marker, part: ChunkPart, expected: str
+) -> Damage | None:
+    place = ChunkPlace.of(spec, part, layout=store.layout, split=marker.split)
     try:
-        read_chunk(
-            store.array(marker.split, spec), place=place, expected=marker.chunks[spec.name][layer or 0]
-        )
+        read_chunk(store.array(marker.split, spec), place=place, expected=expected)
     except CorruptData as error:
         return Damage(
             spec.name, f"{marker.split}/{place.chunk}", marker.split, marker.start, marker.stop, str(error)

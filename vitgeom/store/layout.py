@@ -6,12 +6,21 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from vitgeom.errors import InvalidInput
 from vitgeom.store.schema import STORAGE_DTYPES, TOKENS, ArraySpec, specs_for
+from vitgeom.store.token_chunks import rows_per_chunk
 
 _SPLIT_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")
+
+
+class ChunkPart(NamedTuple):
+    """What one chunk holds: rows [start, stop), and its place on the axis of layers (None for an array without layers)."""
+
+    start: int
+    stop: int
+    place: int | None
 
 
 @dataclass(frozen=True)
@@ -23,9 +32,12 @@ class FeatureLayout:
         num_layers: L.
         width: D.
         storage_dtype: Of the features on disk.
-        rows_per_range: Rows of one chunk and of one unit of work; the last range of a split may be shorter.
+        rows_per_range: Rows of one unit of work, and of one chunk of every array but ``tokens``, which cuts a range into several chunks;
+            the last range of a split may be shorter.
         sample_id_width: Bytes reserved for one sample id.
         tokens: Which tokens are stored, in the order of the registry.
+        token_layers: Layers, from 0 and rising, all of whose tokens are stored.
+        num_tokens: N; 0 where no layer's tokens are stored.
     """
 
     splits: tuple[tuple[str, int], ...]
@@ -35,6 +47,8 @@ class FeatureLayout:
     rows_per_range: int
     sample_id_width: int
     tokens: tuple[str, ...]
+    token_layers: tuple[int, ...] = ()
+    num_tokens: int = 0
 
     @classmethod
     def checked(
@@ -47,11 +61,14 @@ class FeatureLayout:
         rows_per_range: int,
         sample_id_width: int,
         tokens: tuple[str, ...],
+        token_layers: tuple[int, ...] = (),
+        num_tokens: int = 0,
     ) -> FeatureLayout:
         """Return a layout after checking every number.
 
         Raises:
-            InvalidInput: A number is below one, a split's name is unfit for a path, or the dtype or tokens are not offered.
+            InvalidInput: A number is below one, a split's name is unfit for a path, the dtype or tokens are not offered, or a layer is
+                not there.
         """
         if not splits:
             raise InvalidInput("splits is empty: name at least one split with its number of rows.")
@@ -75,6 +92,7 @@ class FeatureLayout:
         specs_for(tokens)
         if not tokens:
             raise InvalidInput(f"tokens is empty: choose from {', '.join(TOKENS)}.")
+        _check_token_layers(token_layers, num_layers=num_layers, num_tokens=num_tokens)
         return cls(
             splits=tuple(sorted((name, int(rows)) for name, rows in splits.items())),
             num_layers=int(num_layers),
@@ -83,12 +101,14 @@ class FeatureLayout:
             rows_per_range=int(rows_per_range),
             sample_id_width=int(sample_id_width),
             tokens=tuple(token for token in TOKENS if token in tokens),
+            token_layers=tuple(int(layer) for layer in token_layers),
+            num_tokens=int(num_tokens),
         )
 
     @property
     def specs(self) -> tuple[ArraySpec, ...]:
         """The arrays of every split."""
-        return specs_for(self.tokens)
+        return specs_for(self.tokens, all_tokens=bool(self.token_layers))
 
     @property
     def num_bytes(self) -> int:
@@ -134,31 +154,78 @@ class FeatureLayout:
 
     def shape(self, spec: ArraySpec, rows: int) -> tuple[int, ...]:
         """Return an array's shape for a number of rows."""
-        sizes = {"n": rows, "L": self.num_layers, "D": self.width, "W": self.sample_id_width}
+        sizes = self._sizes(rows=rows, num_layers=self.num_layers, num_chosen=len(self.token_layers))
         return tuple(sizes[dim] for dim in spec.dims)
 
     def chunks(self, spec: ArraySpec) -> tuple[int, ...]:
-        """Return an array's chunk shape: the rows of one range, one layer, everything else."""
-        sizes = {"n": self.rows_per_range, "L": 1, "D": self.width, "W": self.sample_id_width}
+        """Return an array's chunk shape: the rows of one range or a part of them, one layer, everything else."""
+        sizes = self._sizes(rows=self.chunk_rows(spec), num_layers=1, num_chosen=1)
         return tuple(sizes[dim] for dim in spec.dims)
 
-    def layers(self, spec: ArraySpec) -> list[int | None]:
-        """Return the layers whose chunks one range of an array consists of; [None] for an array without layers."""
-        return list(range(self.num_layers)) if "L" in spec.dims else [None]
+    def chunk_rows(self, spec: ArraySpec) -> int:
+        """Return the rows of one chunk of an array: those of a range, or a divisor of them where a row is large."""
+        if "N" not in spec.dims:
+            return self.rows_per_range
+        row_bytes = self.num_tokens * self.width * spec.numpy_dtype(self.storage_dtype).itemsize
+        return rows_per_chunk(self.rows_per_range, row_bytes=row_bytes)
 
-    def chunk_key(self, spec: ArraySpec, start: int, layer: int | None) -> str:
+    def layers(self, spec: ArraySpec) -> list[int | None]:
+        """Return the layers, from 0, in the order of an array's second axis; [None] for an array without layers."""
+        if not spec.has_layers:
+            return [None]
+        return list(range(self.num_layers) if "L" in spec.dims else self.token_layers)
+
+    def places(self, spec: ArraySpec) -> list[int | None]:
+        """Return the places on an array's axis of layers; [None] for an array without layers."""
+        return list(range(len(self.layers(spec)))) if spec.has_layers else [None]
+
+    def parts(self, spec: ArraySpec, start: int, stop: int) -> list[ChunkPart]:
+        """Return the chunks that one range of an array consists of, layer by layer: the order of the digests in a done-marker."""
+        step = self.chunk_rows(spec)
+        cuts = [(first, min(first + step, stop)) for first in range(start, stop, step)]
+        return [ChunkPart(*cut, place) for place in self.places(spec) for cut in cuts]
+
+    def chunk_key(self, spec: ArraySpec, start: int, place: int | None) -> str:
         """Return the key of a chunk below its split's group, as Zarr v3 names it."""
-        index = {"n": start // self.rows_per_range, "L": layer or 0, "D": 0, "W": 0}
-        return "/".join([spec.name, "c", *(str(index[dim]) for dim in spec.dims)])
+        index = self._sizes(rows=start // self.chunk_rows(spec), num_layers=place or 0, num_chosen=place or 0)
+        whole = {"N": 0, "D": 0, "W": 0}
+        return "/".join([spec.name, "c", *(str({**index, **whole}[dim]) for dim in spec.dims)])
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {**asdict(self), "splits": dict(self.splits), "tokens": list(self.tokens)}
+        """Return plain JSON values; nothing is said of token layers where there are none."""
+        value = {**asdict(self), "splits": dict(self.splits), "tokens": list(self.tokens)}
+        chosen = {"token_layers": list(value.pop("token_layers")), "num_tokens": value.pop("num_tokens")}
+        return {**value, **chosen} if self.token_layers else value
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> FeatureLayout:
         """Return the layout that :meth:`to_json` wrote."""
-        return cls.checked(**{**value, "tokens": tuple(value["tokens"])})
+        listed = {"tokens": tuple(value["tokens"]), "token_layers": tuple(value.get("token_layers", ()))}
+        return cls.checked(**{**value, **listed})
+
+    def _sizes(self, *, rows: int, num_layers: int, num_chosen: int) -> dict[str, int]:
+        return {
+            "n": rows,
+            "L": num_layers,
+            "L_sel": num_chosen,
+            "N": self.num_tokens,
+            "D": self.width,
+            "W": self.sample_id_width,
+        }
+
+
+def _check_token_layers(layers: tuple[int, ...], *, num_layers: int, num_tokens: int) -> None:
+    for layer in layers:
+        if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer < num_layers:
+            raise InvalidInput(f"token_layers must be layers 0..{num_layers - 1}, got {layer!r}.")
+    if list(layers) != sorted(set(layers)):
+        raise InvalidInput(f"token_layers must rise from one to the next, got {list(layers)}.")
+    if layers:
+        _at_least_one("num_tokens", num_tokens)
+    elif num_tokens:
+        raise InvalidInput(
+            f"num_tokens={num_tokens!r} without token_layers: name the layers whose tokens are stored."
+        )
 
 
 def _at_least_one(label: str, value: int) -> None:

@@ -15,10 +15,14 @@ SCHEMA_VERSION = 1
 
 STORAGE_DTYPES = ("float32", "float16")
 TOKENS = ("cls", "mean")
+ALL_TOKENS = "all"
+LAYER_DIMS = ("L", "L_sel")
 DIMS = MappingProxyType(
     {
         "n": "images of the split, in the order of the data set",
         "L": "blocks of the backbone, first to last",
+        "L_sel": "the blocks named by `token_layers`, first to last",
+        "N": "tokens of an image: class token, distillation token, registers, then patches row by row",
         "D": "width of the backbone",
         "W": "bytes of the longest sample id",
     }
@@ -36,7 +40,7 @@ class ArraySpec:
         unit: What the numbers count or measure.
         meaning: One sentence for the reader of a table.
         source: The function that computes it.
-        token: The token whose features it holds, or None when it is stored whatever the tokens.
+        token: The token whose features it holds, :data:`ALL_TOKENS` for all of them, or None when it is stored whatever the tokens.
     """
 
     name: str
@@ -51,6 +55,11 @@ class ArraySpec:
     def is_float(self) -> bool:
         """True for features, which must be finite; False for labels and names."""
         return self.dtype is None
+
+    @property
+    def has_layers(self) -> bool:
+        """True when its second axis counts layers, so that one layer can be read without the others."""
+        return any(dim in LAYER_DIMS for dim in self.dims)
 
     def numpy_dtype(self, storage_dtype: str) -> np.dtype:
         """Return the dtype on disk, little-endian.
@@ -100,6 +109,15 @@ _REGISTERED = (
         "mean",
     ),
     ArraySpec(
+        "tokens",
+        ("n", "L_sel", "N", "D"),
+        None,
+        "activation",
+        "All tokens after each chosen block, before the final norm; only where `token_layers` names blocks.",
+        _CAPTURE,
+        ALL_TOKENS,
+    ),
+    ArraySpec(
         "label",
         ("n",),
         "int64",
@@ -138,11 +156,12 @@ def feature_spec(name: str) -> ArraySpec:
     return FEATURES[name]
 
 
-def specs_for(tokens: Sequence[str]) -> tuple[ArraySpec, ...]:
+def specs_for(tokens: Sequence[str], *, all_tokens: bool = False) -> tuple[ArraySpec, ...]:
     """Return the arrays that a store with these tokens holds, in registry order.
 
     Args:
         tokens: Names of :data:`TOKENS`.
+        all_tokens: Whether all tokens of some layers are stored, too.
 
     Raises:
         UnknownName: A token is not registered.
@@ -150,7 +169,8 @@ def specs_for(tokens: Sequence[str]) -> tuple[ArraySpec, ...]:
     for token in tokens:
         if token not in TOKENS:
             raise UnknownName("token", token, TOKENS)
-    return tuple(spec for spec in _REGISTERED if spec.token is None or spec.token in tokens)
+    held = {None, *tokens, *([ALL_TOKENS] if all_tokens else [])}
+    return tuple(spec for spec in _REGISTERED if spec.token in held)
 
 
 def schema_table() -> str:

@@ -20,7 +20,7 @@ from tests.contracts.executor import EngineContract, toys
 from tests.support.checkout import ROOT
 from tests.support.flaky_extraction import flaky_catalogue
 from tests.support.ray_engine import two_cpu_engine
-from tests.support.small_extraction import BACKBONE, noise, settings, stored_bytes
+from tests.support.small_extraction import BACKBONE, TOKEN_LAYERS, noise, settings, stored_bytes
 from tests.support.toy_tasks import TOYS, ToyRequest, tries
 from vitgeom.errors import InvalidInput, ResourceShortage
 
@@ -72,9 +72,10 @@ def test_extraction_and_probes_end_with_the_bytes_of_a_serial_run(
     shared_engine: RayEngine, tmp_path: Path
 ) -> None:
     """Every third unit's worker is killed once; the stores must not show it."""
+    wanted = settings(token_layers=TOKEN_LAYERS)
     for name, engine in (("serial", SerialEngine(catalogue=flaky_catalogue())), ("ray", shared_engine)):
         store = tmp_path / name / "store"
-        sealed = extract(noise(), BACKBONE, store=str(store), settings=settings(), engine=engine)
+        sealed = extract(noise(), BACKBONE, store=str(store), settings=wanted, engine=engine)
         request = ProbeRequest(
             store=str(store),
             address=sealed.detail["address"],

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import weakref
+
 import pytest
 import torch
 from torch import nn
 
+from tests.oracles.tokens_by_hooks import tokens_by_hooks
 from tests.vitgeom.backbones.conftest import backbone_of
 from vitgeom.backbones import load_backbone
 from vitgeom.backbones.capture import LayerCapture, capture_layers, patch_mean
 from vitgeom.backbones.timm_models import anatomy_of
+from vitgeom.errors import InvalidInput
 
 
 def reference(backbone, pixels):
@@ -68,17 +72,65 @@ def test_registers_and_distillation_tokens_stay_out_of_the_mean(images):
         torch.testing.assert_close(backbone.capture(pixels).mean[:, 0], tokens[:, prefix:].mean(1))
 
 
+def test_all_tokens_of_chosen_layers_are_what_leaves_these_blocks_in_timm(backbone, images):
+    pixels, last = images(backbone), backbone.spec.num_blocks - 1
+    expected = tokens_by_hooks(backbone.model, pixels)
+    capture = backbone.capture(pixels, token_layers=(0, last))
+    assert capture.token_layers == (0, last)
+    assert capture.tokens.shape[2] == backbone.spec.layout.num_tokens
+    torch.testing.assert_close(capture.tokens, expected[:, [0, last]], rtol=1e-5, atol=1e-6)
+
+
+def test_every_other_feature_is_the_same_bits_with_and_without_tokens(nano, images):
+    pixels = images(nano)
+    without, with_tokens = nano.capture(pixels), nano.capture(pixels, token_layers=(3, 7))
+    assert without.tokens is None
+    assert with_tokens.tensors().keys() == {*without.tensors(), "tokens"}
+    for name, tensor in without.tensors().items():
+        assert torch.equal(tensor, with_tokens.tensors()[name]), name
+
+
+def test_the_other_features_follow_from_the_tokens(nano, images):
+    capture = nano.capture(images(nano), token_layers=(4, 11))
+    prefix = nano.spec.layout.num_prefix
+    assert torch.equal(capture.tokens[:, :, 0], capture.cls[:, [4, 11]])
+    torch.testing.assert_close(capture.tokens[:, :, prefix:].mean(2), capture.mean[:, [4, 11]])
+    torch.testing.assert_close(nano.finish(capture.tokens[:, 1])[:, 0], capture.cls_normed)
+
+
+def test_tokens_of_layers_that_were_not_chosen_are_gone_two_blocks_later(nano, images):
+    left: list[weakref.ref[torch.Tensor]] = []
+
+    def watch(block, inputs, output):
+        assert [index for index, tokens in enumerate(left[:-1]) if tokens() is not None] == []
+        left.append(weakref.ref(output))
+
+    for block in nano.model.blocks:
+        block.register_forward_hook(watch)
+    nano.capture(images(nano), token_layers=(2, 5))
+    assert len(left) == 12
+    assert not any(tokens() is not None for tokens in left)
+
+
+@pytest.mark.parametrize("layers", [(12,), (-1,), (True,)])
+def test_tokens_of_a_layer_that_is_not_there_are_refused(nano, images, layers):
+    with pytest.raises(
+        InvalidInput, match=r"names layer .*12 blocks: choose from 0\.\.11 \(counted from 0\)"
+    ):
+        nano.capture(images(nano), token_layers=layers)
+
+
 def test_images_do_not_influence_each_other(backbone, images):
     pixels = images(backbone)
-    together = backbone.capture(pixels).tensors()
-    alone = backbone.capture(pixels[1:2]).tensors()
+    together = backbone.capture(pixels, token_layers=(1,)).tensors()
+    alone = backbone.capture(pixels[1:2], token_layers=(1,)).tensors()
     for name, tensor in alone.items():
         torch.testing.assert_close(tensor[0], together[name][1], rtol=2e-4, atol=2e-4)
 
 
 def test_nothing_of_the_token_tensors_stays_alive(nano, images):
     """A slice of the last layer would hold all its tokens in memory as long as the capture lives."""
-    for name, tensor in nano.capture(images(nano)).tensors().items():
+    for name, tensor in nano.capture(images(nano), token_layers=(11,)).tensors().items():
         assert tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size(), name
 
 

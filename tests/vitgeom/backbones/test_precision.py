@@ -8,9 +8,9 @@ from vitgeom.backbones.timm_models import anatomy_of
 from vitgeom.errors import InvalidInput, NumericalFailure, UnknownName
 
 
-def run(backbone, pixels, precision):
+def run(backbone, pixels, precision, **chosen):
     return capture_finite(
-        anatomy_of(backbone.model), pixels, layout=backbone.spec.layout, precision=precision
+        anatomy_of(backbone.model), pixels, layout=backbone.spec.layout, precision=precision, **chosen
     )
 
 
@@ -59,7 +59,7 @@ def test_float32_is_bit_identical_to_the_plain_pass(nano, images):
 def test_only_the_images_that_overflow_are_computed_again(nano, images):
     nano.model.blocks[5] = Overflowing(nano.model.blocks[5], factor=1e6)
     pixels = loud_images(nano, images, 1, 3)
-    wide, narrow = run(nano, pixels, "float32"), run(nano, pixels, "float16")
+    wide, narrow = (run(nano, pixels, which, token_layers=(2, 8)) for which in ("float32", "float16"))
     assert narrow.recomputed == 2
     assert nano.model.blocks[5].narrow_calls == 1
     for name, tensor in narrow.tensors().items():
@@ -76,6 +76,26 @@ def test_failure_in_wide_precision_names_layer_and_images(nano, images, precisio
         match=r"not finite from layer 6 of 12 on, at batch positions \[0, 2\].*dtype=torch.float64",
     ):
         run(nano, loud_images(nano, images, 0, 2), precision)
+
+
+def test_a_failure_that_only_the_tokens_show_is_one_of_their_layer(nano, images):
+    class OneRegister(torch.nn.Module):
+        """A last block that loses one register, which neither the class token nor the mean sees."""
+
+        def __init__(self, block):
+            super().__init__()
+            self.block = block
+
+        def forward(self, tokens):
+            tokens = self.block(tokens).clone()
+            tokens[1, 1] = float("nan")
+            return tokens
+
+    assert nano.spec.layout.num_registers > 0
+    nano.model.blocks[11] = OneRegister(nano.model.blocks[11])
+    assert run(nano, images(nano), "float32").tokens is None
+    with pytest.raises(NumericalFailure, match=r"from layer 12 of 12 on, at batch positions \[1\]"):
+        run(nano, images(nano), "float32", token_layers=(11,))
 
 
 def test_failure_after_the_last_block_is_named_too(nano, images):

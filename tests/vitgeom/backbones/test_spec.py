@@ -31,3 +31,19 @@ def test_json_round_trip_keeps_everything(nano):
     assert stored["preprocessing"] == nano.spec.preprocessing
     assert stored["weights_digest"] == nano.spec.weights_digest
     assert set(stored) == set(vars(nano.spec))
+
+
+def test_layers_that_exist_are_accepted(nano):
+    nano.spec.check_token_layers(())
+    nano.spec.check_token_layers((0, 5, 11))
+
+
+@pytest.mark.parametrize("layers", [(12,), (-1,), (True,)])
+def test_a_layer_that_is_not_there_is_refused_with_the_legal_range(nano, layers):
+    with pytest.raises(InvalidInput, match=r"names layer .* has 12 blocks: choose from 0\.\.11"):
+        nano.spec.check_token_layers(layers)
+
+
+def test_layers_must_rise(nano):
+    with pytest.raises(InvalidInput, match=r"token_layers=\[3, 1\] must rise"):
+        nano.spec.check_token_layers((3, 1))

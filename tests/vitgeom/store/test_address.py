@@ -35,11 +35,23 @@ def test_the_same_inputs_have_the_same_address_whatever_their_order() -> None:
         {"precision": "bfloat16"},
         {"storage_dtype": "float16"},
         {"tokens": ("cls",)},
+        {"token_layers": (1,)},
         {"extra": {"image_size": 98}},
     ],
 )
 def test_whatever_changes_the_numbers_changes_the_address(change: dict[str, Any]) -> None:
     assert fingerprint(describe(**change)) != fingerprint(describe())
+
+
+def test_token_layers_have_one_order_and_each_choice_an_address_of_its_own() -> None:
+    assert describe(token_layers=(3, 1)) == describe(token_layers=(1, 3))
+    assert fingerprint(describe(token_layers=(1, 3))) != fingerprint(describe(token_layers=(1, 2)))
+
+
+def test_without_token_layers_an_address_is_what_it_was_before_there_were_any() -> None:
+    """Stores that were written then are found again and not computed anew."""
+    assert describe(token_layers=()) == describe()
+    assert fingerprint(describe()) == "acd2f7bfe86f6e3dd46e98e60d3a57d35577201d9accb35388e0faee912d323f"
 
 
 def test_the_schema_version_is_part_of_the_address() -> None:

@@ -5,16 +5,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
-from tests.support.feature_stores import make_store, range_arrays, sealed_store
+from tests.support.feature_stores import WITH_TOKENS, make_store, range_arrays, sealed_store
 from tests.support.watched_objects import watched
+from vitgeom.store import token_chunks
 from vitgeom.store.features import open_features
 from vitgeom.store.uri import Root
 
 
-def _chunks_read(root: Root, address: str, **selection: Any) -> list[str]:
+def _chunks_read(root: Root, address: str, *, name: str = "cls", **selection: Any) -> list[str]:
     place, objects = watched(root)
-    open_features(place, address).read("train", "cls", **selection)
+    open_features(place, address).read("train", name, **selection)
     read = {key.partition("/train/")[2]: times for key, times in objects.reads.items() if "/c/" in key}
     assert set(read.values()) <= {1}
     return sorted(read)
@@ -34,6 +36,21 @@ def test_some_rows_touch_only_the_ranges_that_hold_them(local_root: Root) -> Non
         "cls/c/1/2/0",
     ]
     assert _chunks_read(local_root, address, rows=[]) == []
+
+
+def test_tokens_of_one_layer_and_some_rows_touch_only_the_parts_that_hold_them(
+    local_root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(token_chunks, "TARGET_BYTES", 2 * 6 * 5 * 4)
+    address = sealed_store(local_root, **WITH_TOKENS).address_path
+    assert _chunks_read(local_root, address, name="tokens", layer=2, rows=[9, 8, 1]) == [
+        "tokens/c/0/1/0/0",
+        "tokens/c/4/1/0/0",
+    ]
+    assert _chunks_read(local_root, address, name="tokens", rows=slice(5, 7)) == [
+        f"tokens/c/{part}/{place}/0/0" for part in (2, 3) for place in (0, 1)
+    ]
+    assert _chunks_read(local_root, address, name="tokens", rows=[]) == []
 
 
 def _peak(work: Callable[[], object]) -> int:

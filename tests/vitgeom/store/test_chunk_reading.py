@@ -6,30 +6,35 @@ import os
 import numpy as np
 import pytest
 
-from tests.support.feature_stores import range_arrays, sealed_store
+from tests.support.feature_stores import WITH_TOKENS, range_arrays, sealed_store
 from tests.support.watched_objects import watched
 from vitgeom.errors import CorruptData, StoreError
 from vitgeom.store.chunk_reading import ChunkPlace, read_chunk
 from vitgeom.store.features import open_features
 from vitgeom.store.fingerprint import array_digest
+from vitgeom.store.layout import ChunkPart
 from vitgeom.store.schema import FEATURES
 from vitgeom.store.uri import Root
 
 
 def test_a_place_follows_from_the_layout(memory_root: Root) -> None:
     store = sealed_store(memory_root)
-    place = ChunkPlace.of(FEATURES["cls"], layout=store.layout, split="train", start=8, layer=1)
-    assert place == ChunkPlace("cls", "cls/c/2/1/0", "train", 8, 10, 1)
-    assert (
-        ChunkPlace.of(FEATURES["group"], layout=store.layout, split="val", start=0, layer=None).chunk
-        == "group/c/0"
-    )
+    place = ChunkPlace.of(FEATURES["cls"], ChunkPart(8, 10, 1), layout=store.layout, split="train")
+    assert place == ChunkPlace("cls", "cls/c/2/1/0", "train", 8, 10, 1, 1)
+    whole = ChunkPlace.of(FEATURES["group"], ChunkPart(0, 3, None), layout=store.layout, split="val")
+    assert whole == ChunkPlace("group", "group/c/0", "val", 0, 3, None, None)
+
+
+def test_a_place_among_chosen_layers_names_the_layer_of_the_backbone(memory_root: Root) -> None:
+    store = sealed_store(memory_root, **WITH_TOKENS)
+    place = ChunkPlace.of(FEATURES["tokens"], ChunkPart(4, 8, 1), layout=store.layout, split="train")
+    assert place == ChunkPlace("tokens", "tokens/c/1/1/0/0", "train", 4, 8, 2, 1)
 
 
 def test_the_committed_chunk_is_returned_and_any_other_refused(memory_root: Root) -> None:
     store = sealed_store(memory_root)
     spec = FEATURES["mean"]
-    place = ChunkPlace.of(spec, layout=store.layout, split="train", start=4, layer=2)
+    place = ChunkPlace.of(spec, ChunkPart(4, 8, 2), layout=store.layout, split="train")
     expected = range_arrays(store.layout, "train", 4, 8)["mean"][:, 2]
     values = read_chunk(store.array("train", spec), place=place, expected=array_digest(expected))
     np.testing.assert_array_equal(values, expected)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.support import killed_writer
-from tests.support.feature_stores import fill, make_store, snapshot
+from tests.support.feature_stores import WITH_TOKENS, fill, make_store, snapshot
 from tests.support.s3_server import S3Server
 from vitgeom.store.integrity import verify
 
 
 def _finished(root: Path | str, *, rows: int) -> dict[str, bytes]:
-    store = make_store(str(root), splits=killed_writer.splits_of(rows))
+    store = make_store(str(root), splits=killed_writer.splits_of(rows), **WITH_TOKENS)
     fill(store)
     store.seal()
     assert verify(store) == []

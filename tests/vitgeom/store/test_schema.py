@@ -3,9 +3,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.feature_stores import make_store
+from tests.support.feature_stores import WITH_TOKENS, make_store
 from vitgeom.errors import UnknownName
-from vitgeom.store.schema import DIMS, FEATURES, STORAGE_DTYPES, TOKENS, feature_spec, schema_table, specs_for
+from vitgeom.store.schema import (
+    ALL_TOKENS,
+    DIMS,
+    FEATURES,
+    STORAGE_DTYPES,
+    TOKENS,
+    feature_spec,
+    schema_table,
+    specs_for,
+)
 from vitgeom.store.uri import Root
 
 
@@ -17,11 +26,12 @@ def test_every_record_is_complete_and_uses_known_letters() -> None:
         assert spec.meaning.endswith(".")
         assert all((spec.unit, spec.source))
         assert spec.is_float is (spec.token is not None)
-        assert spec.token in (None, *TOKENS)
+        assert spec.token in (None, ALL_TOKENS, *TOKENS)
+        assert spec.has_layers is (spec.dims[1:2] in (("L",), ("L_sel",)))
 
 
 def test_what_is_on_disk_is_what_is_registered(memory_root: Root) -> None:
-    store = make_store(memory_root)
+    store = make_store(memory_root, **WITH_TOKENS)
     for spec in FEATURES.values():
         array = store.array("train", spec)
         assert array.metadata.dimension_names == spec.dims
@@ -43,7 +53,8 @@ def test_a_token_brings_its_arrays() -> None:
         "group",
         "sample_id",
     ]
-    assert [spec.name for spec in specs_for(TOKENS)] == list(FEATURES)
+    assert [spec.name for spec in specs_for(TOKENS)] == [name for name in FEATURES if name != "tokens"]
+    assert [spec.name for spec in specs_for(TOKENS, all_tokens=True)] == list(FEATURES)
 
 
 def test_unknown_names_suggest_the_nearest() -> None:
