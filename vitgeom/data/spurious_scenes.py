@@ -78,15 +78,33 @@ def open_spurious_scenes(
 def group_of(row: int, *, agreement: float) -> int:
     """Return the group of a row: classes take turns, and each class meets its unusual background at even distances.
 
-    Of the first k images of a class, floor(k agreement) have the usual background.
+    Args:
+        row: Of the split.
+        agreement: Share of the usual background.
+    """
+    number, label = divmod(row, 2)
+    usual = _num_usual(number + 1, agreement) > _num_usual(number, agreement)
+    return 2 * label + (label if usual else 1 - label)
+
+
+def solid_of(row: int, *, agreement: float) -> int:
+    """Return the number of the solid in the centre: inside a group the solids of the class take turns.
+
+    So each solid is as frequent on either background of the test, and no solid gives its background away.
 
     Args:
         row: Of the split.
         agreement: Share of the usual background.
     """
     number, label = divmod(row, 2)
-    usual = int((number + 1) * agreement + 1e-9) > int(number * agreement + 1e-9)
-    return 2 * label + (label if usual else 1 - label)
+    usual = _num_usual(number, agreement)
+    before = usual if group_of(row, agreement=agreement) % 2 == label else number - usual
+    return _SOLIDS_OF[label][before % len(_SOLIDS_OF[label])]
+
+
+def _num_usual(count: int, agreement: float) -> int:
+    """Return how many of the first ``count`` images of a class have the usual background."""
+    return int(count * agreement + 1e-9)
 
 
 def render_row(row: int, *, split: str, agreement: float, size: int, seed: int) -> Image.Image:
@@ -99,8 +117,7 @@ def render_row(row: int, *, split: str, agreement: float, size: int, seed: int) 
         size: Height and width in pixels.
         seed: Of the split.
     """
-    label, place = divmod(group_of(row, agreement=agreement), 2)
-    solid = _SOLIDS_OF[label][row // 2 % len(_SOLIDS_OF[label])]
+    place, solid = group_of(row, agreement=agreement) % 2, solid_of(row, agreement=agreement)
     generator = np.random.default_rng(derive_seed(seed, "spurious scenes", split, row))
     difficulty = Difficulty()
     world = draw_world(solid, generator=generator, size=size, difficulty=difficulty)

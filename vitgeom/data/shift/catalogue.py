@@ -9,7 +9,7 @@ from vitgeom.data.dataset import LabelledImages
 from vitgeom.data.opening import open_by_name
 from vitgeom.data.reference import DatasetRef
 from vitgeom.data.shift.cifar_c import open_cifar_c
-from vitgeom.data.shift.corrupted import open_corrupted
+from vitgeom.data.shift.corrupted_images import open_corrupted
 from vitgeom.data.shift.shifted_folder import open_shifted_folder
 from vitgeom.data.shift.shifted_test import ShiftedTest
 
