@@ -17,7 +17,7 @@ from torch import Tensor
 from tasks.decoding import image_batches
 from tasks.failure import StorageOverflow, WorkerOutOfMemory
 from tasks.footprint import peak_bytes
-from tasks.opened import opened_backbone, opened_dataset
+from tasks.opened import opened_backbone, opened_images
 from tasks.receipt import Receipt
 from tasks.request import ExtractRequest
 from tasks.shards import batches
@@ -54,7 +54,7 @@ def run(request: ExtractRequest) -> Receipt:
     if marker is not None:
         return _receipt(request, marker, cached=True)
     began = time.perf_counter()
-    split = opened_dataset(request.dataset, digest=store.description["dataset"]).splits[request.split]
+    split = opened_images(request.dataset, digest=store.description["dataset"]).splits[request.split]
     backbone = opened_backbone(
         request.backbone, device=request.device, weights_digest=store.description["weights"]
     )

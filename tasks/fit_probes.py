@@ -27,6 +27,7 @@ from tasks.probe_results import (
 )
 from tasks.receipt import Receipt
 from tasks.request import ProbeRequest
+from vitgeom.data.dataset import SPLITS
 from vitgeom.errors import InvalidInput
 from vitgeom.probes import FunctionLayers, LayerProbes, fit_probes
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET, bytes_per_layer, bytes_per_problem
@@ -115,6 +116,7 @@ class _Size:
 @lru_cache(maxsize=64)
 def _size(store: str, address: str) -> _Size:
     features = open_features(Root(store), address)
+    require_fittable(features)
     labels = features.read("train", "label")
     return _Size(
         train=features.splits["train"],
@@ -123,6 +125,20 @@ def _size(store: str, address: str) -> _Size:
         width=features.width,
         num_classes=len(np.unique(labels)),
     )
+
+
+def require_fittable(store: FeatureStore) -> None:
+    """Refuse features that nothing may be fitted or selected on: those of a test set under shift.
+
+    Raises:
+        InvalidInput: The store lacks a split.
+    """
+    lacking = [split for split in SPLITS if split not in store.splits]
+    if lacking:
+        raise InvalidInput(
+            f"the features at {store.root.uri} have no split {' or '.join(lacking)}, only {', '.join(store.splits)}: a test set under "
+            "shift is evaluated, never fitted on. Fit on the features of the clean dataset."
+        )
 
 
 def _check_pinned(store: FeatureStore, request: ProbeRequest) -> None:
@@ -136,6 +152,7 @@ def _check_pinned(store: FeatureStore, request: ProbeRequest) -> None:
 
 def _compute(store: FeatureStore, request: ProbeRequest) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return the files of the results and their headline figures."""
+    require_fittable(store)
     layers = {
         split: layer_source(store, split, token=request.token, last_layer=request.last_layer)
         for split in store.splits

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from vitgeom.backbones import Backbone, BackboneRef, open_backbone
-from vitgeom.data import DatasetRef, ImageDataset, open_dataset
+from vitgeom.data import DatasetRef, ImageDataset, LabelledImages, open_images
 from vitgeom.errors import InvalidInput
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Recent(Generic[T]):
 
 
 _backbones: Recent[Backbone] = Recent(KEPT)
-_datasets: Recent[ImageDataset] = Recent(KEPT)
+_datasets: Recent[LabelledImages] = Recent(KEPT)
 
 
 def opened_backbone(
@@ -84,12 +84,29 @@ def opened_dataset(reference: Mapping[str, Any], *, digest: str | None = None) -
         digest: The content that is wanted; None opens it afresh.
 
     Raises:
+        InvalidInput: The content is other than that the work was planned for, or it is a test set under shift.
+    """
+    data = opened_images(reference, digest=digest)
+    if not isinstance(data, ImageDataset):
+        raise InvalidInput(
+            f"{DatasetRef.from_json(reference).slug!r} is a test set under shift; here a data set with train and val is needed. "
+            "Give the reference of the clean one."
+        )
+    return data
+
+
+def opened_images(reference: Mapping[str, Any], *, digest: str | None = None) -> LabelledImages:
+    """Return the data set, or the test set under shift, of a reference.
+
+    Args:
+        reference: ``DatasetRef.to_json()``.
+        digest: The content that is wanted; None opens it afresh.
+
+    Raises:
         InvalidInput: The content is other than that the work was planned for.
     """
     ref = DatasetRef.from_json(reference)
-    data = _datasets.get(
-        _key(reference), lambda: open_dataset(ref), accept=lambda kept: kept.digest == digest
-    )
+    data = _datasets.get(_key(reference), lambda: open_images(ref), accept=lambda kept: kept.digest == digest)
     if digest not in (None, data.digest):
         raise InvalidInput(
             f"dataset {ref.slug!r} has other content now ({data.digest[:12]}) than when the extraction was planned "

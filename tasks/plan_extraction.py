@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.opened import opened_backbone, opened_dataset
+from tasks.opened import opened_backbone, opened_images
 from tasks.request import ExtractRequest, ExtractSettings, Footprint
 from tasks.shards import rows_per_range
 from tasks.token_layers import layers_from_zero
 from vitgeom.backbones import Backbone, BackboneRef
-from vitgeom.data import DatasetRef, ImageDataset, Quarantined
+from vitgeom.data import DatasetRef, LabelledImages, Quarantined
 from vitgeom.store.address import FeatureAddress, describe_features
 from vitgeom.store.declaration import DECLARATION
 from vitgeom.store.features import FeatureStore, create_features, open_features
@@ -68,7 +68,7 @@ def plan(
     they are the same numbers in other pieces.
 
     Args:
-        dataset: What to read.
+        dataset: What to read; a test set under shift has the split ``test`` alone.
         backbone: What to run; ``settings.image_size`` is added to its options.
         store: URI of the store's root.
         settings: How.
@@ -81,7 +81,7 @@ def plan(
         backbone = BackboneRef.from_options(
             backbone.name, **{**dict(backbone.options), "image_size": settings.image_size}
         )
-    data = opened_dataset(dataset.to_json())
+    data = opened_images(dataset.to_json())
     model = opened_backbone(backbone.to_json(), device="cpu")
     model.spec.check_tokens(settings.tokens)
     token_layers = layers_from_zero(settings.token_layers, spec=model.spec)
@@ -126,7 +126,7 @@ def _store(
     address: FeatureAddress,
     description: dict[str, Any],
     *,
-    data: ImageDataset,
+    data: LabelledImages,
     model: Backbone,
     settings: ExtractSettings,
     token_layers: tuple[int, ...],

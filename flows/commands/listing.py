@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+from collections.abc import Callable, Mapping
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -16,15 +17,23 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run_datasets(arguments: argparse.Namespace) -> int:
     """Print each dataset with its first line of documentation and its options."""
-    from vitgeom.data import DATASETS
+    from vitgeom.data import DATASETS, SHIFTED
 
-    for name, opener in DATASETS.items():
-        print(f"{name:8} {(inspect.getdoc(opener) or '').splitlines()[0]}")
-        for option in inspect.signature(opener).parameters.values():
-            default = "" if option.default is option.empty else f" (default {option.default!r})"
-            print(f"{'':8}   {option.name}{default}")
+    _print_openers(DATASETS)
+    print(
+        "\nTest sets under shift, for the library (vitgeom.data.open_shifted); options of the clean dataset begin with of_:"
+    )
+    _print_openers(SHIFTED)
     print("\nYour own images, one folder per class: vitgeom benchmark --data FOLDER")
     return 0
+
+
+def _print_openers(openers: Mapping[str, Callable[..., object]]) -> None:
+    for name, opener in openers.items():
+        print(f"{name:15} {(inspect.getdoc(opener) or '').splitlines()[0]}")
+        for option in inspect.signature(opener).parameters.values():
+            default = "" if option.default is option.empty else f" (default {option.default!r})"
+            print(f"{'':15}   {option.name}{default}")
 
 
 def run_backbones(arguments: argparse.Namespace) -> int:

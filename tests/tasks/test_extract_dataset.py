@@ -25,6 +25,7 @@ from tests.support.small_extraction import (
 )
 from vitgeom.backbones import Backbone
 from vitgeom.backbones.capture import LayerCapture
+from vitgeom.data import corrupted_ref, open_shifted
 from vitgeom.errors import InvalidInput, StoreLocked
 from vitgeom.store.features import open_features
 from vitgeom.store.lease import lease
@@ -177,3 +178,21 @@ def test_lines_call_the_pair_as_the_caller_does(tmp_path: Path) -> None:
     )
     assert lines
     assert all(line.startswith("extract my images × nano  ") for line in lines)
+
+
+def test_a_test_set_under_shift_is_extracted_into_a_store_of_its_test_split_alone(tmp_path: Path) -> None:
+    clean = extracted(tmp_path)
+    ref = corrupted_ref(noise(), corruption="gaussian_noise", severity=5)
+    receipt = extract(ref, BACKBONE, store=str(tmp_path), settings=settings(), engine=SerialEngine())
+    shifted = open_features(tmp_path, receipt.detail["address"])
+    data = open_shifted(ref)
+    assert shifted.splits == {"test": len(data.test)} == receipt.detail["splits"]
+    assert shifted.description["dataset"] == data.digest
+    before = open_features(tmp_path, clean.detail["address"])
+    assert list(shifted.sample_ids("test")) == list(before.sample_ids("test")) == list(data.test.sample_ids)
+    assert (shifted.read("test", "label") == before.read("test", "label")).all()
+    first, second = (store.read("test", "mean", layer=1) for store in (before, shifted))
+    assert first.shape == second.shape
+    assert abs(first - second).max() > 0.01
+    again = extract(ref, BACKBONE, store=str(tmp_path), settings=settings(), engine=SerialEngine())
+    assert (again.cached, again.digest) == (True, receipt.digest)

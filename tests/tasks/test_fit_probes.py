@@ -17,6 +17,7 @@ from tasks.fit_probes import run
 from tasks.receipt import Receipt
 from tasks.request import ProbeRequest
 from tests.support.small_extraction import BACKBONE, noise, settings, stored_bytes
+from vitgeom.data import corrupted_ref
 from vitgeom.errors import IncompleteData, InvalidInput
 from vitgeom.probes import LayerProbes, fit_probes
 from vitgeom.recoverability import RecoverabilityReport
@@ -173,3 +174,16 @@ def test_a_token_that_was_not_extracted_is_refused(features: tuple[Path, Receipt
     )
     with pytest.raises(InvalidInput, match="array 'cls' is not in this store"):
         run(asked)
+
+
+def test_nothing_is_fitted_on_a_test_set_under_shift(features: tuple[Path, Receipt], tmp_path: Path) -> None:
+    ref = corrupted_ref(noise(), corruption="fog", severity=1)
+    sealed = extract(ref, BACKBONE, store=str(tmp_path), settings=settings(), engine=SerialEngine())
+    asked = request(
+        features, store=str(tmp_path), address=sealed.detail["address"], manifest_digest=sealed.digest
+    )
+    for attempt in (run, task.memory):
+        with pytest.raises(
+            InvalidInput, match="have no split train or val, only test: a test set under shift"
+        ):
+            attempt(asked)

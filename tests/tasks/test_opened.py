@@ -8,10 +8,10 @@ import pytest
 from PIL import Image
 from safetensors.torch import save_file
 
-from tasks.opened import KEPT, Recent, opened_backbone, opened_dataset
+from tasks.opened import KEPT, Recent, opened_backbone, opened_dataset, opened_images
 from tests.support.small_extraction import BACKBONE, noise
 from vitgeom.backbones import BackboneRef, load_backbone
-from vitgeom.data import DatasetRef
+from vitgeom.data import DatasetRef, corrupted_ref
 from vitgeom.errors import InvalidInput
 
 
@@ -83,3 +83,12 @@ def test_other_content_than_planned_is_refused(tmp_path: Path) -> None:
         InvalidInput, match=r"has other content now .* new content gets an address of its own"
     ):
         opened_dataset(ref, digest=planned)
+
+
+def test_a_test_set_under_shift_is_opened_for_extraction_alone() -> None:
+    ref = corrupted_ref(noise(), corruption="fog", severity=2).to_json()
+    data = opened_images(ref)
+    assert list(data.splits) == ["test"]
+    assert opened_images(ref, digest=data.digest) is data
+    with pytest.raises(InvalidInput, match="is a test set under shift; here a data set with train and val"):
+        opened_dataset(ref)

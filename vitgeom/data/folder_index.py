@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,15 +13,14 @@ from typing import Any
 import numpy as np
 
 from vitgeom.data.dataset import SPLITS, Quarantined
-from vitgeom.data.decode import decode_image, quiet_decoders
-from vitgeom.data.folder_scan import Candidate, Scan, scan_folder
+from vitgeom.data.folder_decoding import decode_all
+from vitgeom.data.folder_scan import Scan, scan_folder
 from vitgeom.data.folder_splits import assign_splits, few
+from vitgeom.data.folder_table import read_table
 from vitgeom.data.whole_numbers import require_whole
 from vitgeom.errors import InvalidInput
 
 VERSION = 1
-LARGEST_FILE = 1 << 30
-_BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +32,14 @@ class FolderEntry:
         label: Index into the classes.
         split: "train", "val" or "test".
         sha256: Of the file.
+        group: Index into the sub-populations; -1 where there is none.
     """
 
     path: str
     label: int
     split: str
     sha256: str
+    group: int = -1
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class FolderIndex:
         quarantine: Files that were found but cannot be used.
         skipped: Kind -> how many were passed over.
         notes: How it was split, and what a reader should know.
+        subpopulations: Names of the groups; empty unless a metadata file gave them.
     """
 
     root: str
@@ -61,13 +62,16 @@ class FolderIndex:
     quarantine: tuple[Quarantined, ...]
     skipped: Mapping[str, int]
     notes: tuple[str, ...]
+    subpopulations: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
-        """Hash over (split, class, path, file hash) of every usable image: the same wherever the folder lies."""
+        """Hash over (split, class, path, file hash, group) of every usable image: the same wherever the folder lies."""
         content = hashlib.sha256(f"folder v{VERSION}".encode())
         for entry in self.entries:
-            record = (entry.split, self.classes[entry.label], entry.path, entry.sha256)
+            record = [entry.split, self.classes[entry.label], entry.path, entry.sha256]
+            if entry.group >= 0:
+                record.append(self.subpopulations[entry.group])
             content.update("\0".join(record).encode() + b"\n")
         return content.hexdigest()
 
@@ -77,10 +81,13 @@ class FolderIndex:
             "version": VERSION,
             "root": self.root,
             "classes": list(self.classes),
-            "entries": [[entry.path, entry.label, entry.split, entry.sha256] for entry in self.entries],
+            "entries": [
+                [entry.path, entry.label, entry.split, entry.sha256, entry.group] for entry in self.entries
+            ],
             "quarantine": [[item.path, item.reason] for item in self.quarantine],
             "skipped": dict(self.skipped),
             "notes": list(self.notes),
+            "subpopulations": list(self.subpopulations),
         }
 
     @classmethod
@@ -102,6 +109,7 @@ class FolderIndex:
                 quarantine=tuple(Quarantined(*item) for item in data["quarantine"]),
                 skipped=dict(data["skipped"]),
                 notes=tuple(data["notes"]),
+                subpopulations=tuple(data.get("subpopulations", ())),
             )
         except (KeyError, TypeError) as error:
             raise InvalidInput(
@@ -115,6 +123,8 @@ def index_folder(
     seed: int = 0,
     threads: int = 4,
     on_progress: Callable[[int, int], None] | None = None,
+    metadata: str | None = None,
+    group: str = "group",
 ) -> FolderIndex:
     """Decode every image of a folder once and decide the splits.
 
@@ -126,6 +136,9 @@ def index_folder(
         seed: Decides the splits that the folder does not.
         threads: Files decoded at once.
         on_progress: Called with (files done, files in all) now and then.
+        metadata: A CSV file in the folder that gives class, split and group of every image, instead of its sub-folders; see
+            ``folder_table``.
+        group: The column of the group, or several with "+" between.
 
     Raises:
         InvalidInput: The folder is missing or holds no usable images, fewer than two classes, or too few images for its splits; or
@@ -134,64 +147,34 @@ def index_folder(
     require_whole("seed", seed, at_least=0)
     require_whole("threads", threads, at_least=1)
     folder = Path(root).absolute()
-    scan = scan_folder(folder)
-    usable, hashes = _decode_all(folder, scan, threads, on_progress or (lambda done, total: None))
+    table = None if metadata is None else read_table(folder, metadata, group=group)
+    scan = scan_folder(folder) if table is None else table.scan
+    usable, hashes = decode_all(folder, scan, threads=threads, on_progress=on_progress)
     classes = tuple(sorted({candidate.class_name for candidate in usable}))
     _require_classes(folder, classes, scan)
     label_of = {name: label for label, name in enumerate(classes)}
     placed, notes = assign_splits(usable, hashes, seed=seed)
     entries = tuple(
-        FolderEntry(item.path, label_of[item.class_name], str(item.split), digest)
+        FolderEntry(
+            item.path,
+            label_of[item.class_name],
+            str(item.split),
+            digest,
+            -1 if table is None else table.group_of(item.path),
+        )
         for item, digest in zip(placed, hashes, strict=True)
     )
     _require_splits(folder, entries, classes)
     quarantine = tuple(sorted(scan.quarantine, key=lambda item: item.path))
     return FolderIndex(
-        str(folder), classes, entries, quarantine, dict(sorted(scan.skipped.items())), tuple(notes)
+        root=str(folder),
+        classes=classes,
+        entries=entries,
+        quarantine=quarantine,
+        skipped=dict(sorted(scan.skipped.items())),
+        notes=tuple(notes),
+        subpopulations=() if table is None else table.subpopulations,
     )
-
-
-def _decode_all(
-    folder: Path, scan: Scan, threads: int, on_progress: Callable[[int, int], None]
-) -> tuple[list[Candidate], list[str]]:
-    """Return the candidates that decode and the hashes of their files; the others join the quarantine of ``scan``."""
-    usable: list[Candidate] = []
-    hashes: list[str] = []
-    for candidate, digest, reason in _attempts(folder, scan.candidates, threads, on_progress):
-        if reason is None:
-            usable.append(candidate)
-            hashes.append(digest)
-        else:
-            scan.quarantine.append(Quarantined(candidate.path, reason))
-    return usable, hashes
-
-
-def _attempts(
-    folder: Path, candidates: list[Candidate], threads: int, on_progress: Callable[[int, int], None]
-) -> Iterator[tuple[Candidate, str, str | None]]:
-    """Yield (candidate, sha256, reason or None) in order, with at most one batch in flight."""
-
-    def attempt(candidate: Candidate) -> tuple[Candidate, str, str | None]:
-        try:
-            path = folder / candidate.path
-            if (length := path.stat().st_size) > LARGEST_FILE:
-                return (
-                    candidate,
-                    "",
-                    f"the file has {length:,} bytes, more than {LARGEST_FILE:,} are not read",
-                )
-            data = path.read_bytes()
-            decode_image(data)
-        except InvalidInput as error:
-            return candidate, "", str(error)
-        except OSError as error:
-            return candidate, "", f"cannot be read: {error.strerror}"
-        return candidate, hashlib.sha256(data).hexdigest(), None
-
-    with quiet_decoders(), ThreadPoolExecutor(threads) as pool:
-        for start in range(0, len(candidates), _BATCH):
-            yield from pool.map(attempt, candidates[start : start + _BATCH])
-            on_progress(min(start + _BATCH, len(candidates)), len(candidates))
 
 
 def _require_classes(folder: Path, classes: tuple[str, ...], scan: Scan) -> None:

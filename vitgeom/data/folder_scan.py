@@ -19,7 +19,7 @@ from vitgeom.data.decode import EXTENSIONS
 from vitgeom.errors import InvalidInput
 
 _NAMES_SHOWN = 5
-_SPLIT_NAMES = {
+SPLIT_NAMES = {
     "train": "train",
     "training": "train",
     "val": "val",
@@ -68,11 +68,7 @@ def scan_folder(root: Path) -> Scan:
         InvalidInput: It is missing or not a folder, its split folders contradict each other, or images lie beside a folder "train",
             which may then be a split or a class.
     """
-    if not root.is_dir():
-        found = "is not a folder" if root.exists() else "does not exist"
-        raise InvalidInput(
-            f"image folder {str(root)!r} {found}. Give a folder that holds one sub-folder of images per class."
-        )
+    _require_folder(root)
     walk = _Walk(root.resolve())
     splits = _split_folders(root)
     if splits:
@@ -86,10 +82,34 @@ def scan_folder(root: Path) -> Scan:
     return walk.scan
 
 
+def scan_classes(root: Path) -> Scan:
+    """Walk a folder of images that has no split folders, whatever its classes are called; else like :func:`scan_folder`.
+
+    Args:
+        root: The folder.
+
+    Raises:
+        InvalidInput: It is missing or not a folder.
+    """
+    _require_folder(root)
+    walk = _Walk(root.resolve())
+    walk.classes("", None)
+    walk.scan.candidates.sort(key=lambda candidate: candidate.path)
+    return walk.scan
+
+
+def _require_folder(root: Path) -> None:
+    if not root.is_dir():
+        found = "is not a folder" if root.exists() else "does not exist"
+        raise InvalidInput(
+            f"image folder {str(root)!r} {found}. Give a folder that holds one sub-folder of images per class."
+        )
+
+
 def _split_folders(root: Path) -> Mapping[str, str]:
     """Return split -> folder name; empty for the layout without split folders."""
     folders = _folders(root)
-    named = [(_SPLIT_NAMES[name.lower()], name) for name in folders if name.lower() in _SPLIT_NAMES]
+    named = [(SPLIT_NAMES[name.lower()], name) for name in folders if name.lower() in SPLIT_NAMES]
     chosen = dict(named)
     if not chosen or ("train" not in chosen and len(named) < len(folders)):
         return {}  # a class may well be called "test"

@@ -16,13 +16,19 @@ from vitgeom.errors import InvalidInput
 
 Scalar = str | int | float | bool | None
 
+CLEAN = "of_"
+"""Options of a test set under shift that begin so belong to the dataset that it is a shift of."""
+_PATHS = ("root", f"{CLEAN}root")
+_INDEXES = ("index", f"{CLEAN}index")
+_SHOWN = ("of", "corruption", "severity")
+
 
 @dataclass(frozen=True)
 class DatasetRef:
     """Names a dataset without opening it: hashable, picklable, JSON-able.
 
     Attributes:
-        name: A key of ``vitgeom.data.DATASETS``.
+        name: A key of ``vitgeom.data.DATASETS``, or of ``vitgeom.data.SHIFTED`` for a test set under shift.
         options: Sorted (key, value) pairs, handed to the opener of that dataset as keyword arguments.
     """
 
@@ -44,7 +50,7 @@ class DatasetRef:
         A ``root`` is made absolute, because a worker may have another current directory.
 
         Args:
-            name: A key of ``vitgeom.data.DATASETS``.
+            name: A key of ``vitgeom.data.DATASETS`` or ``vitgeom.data.SHIFTED``.
             **options: Scalars or paths.
 
         Raises:
@@ -81,13 +87,14 @@ class DatasetRef:
     def slug(self) -> str:
         """A label that is safe as one path component, and that differs where the options differ.
 
-        ``digits``; ``scenes-1f2e3d4c`` with options; ``folder-flowers-1f2e3d4c`` for an image folder. The address of a
-        stored index is left out: it does not change the content.
+        ``digits``; ``scenes-1f2e3d4c`` with options; ``folder-flowers-1f2e3d4c`` for an image folder;
+        ``corrupted-digits-fog-3-1f2e3d4c`` for a test set under shift. The address of a stored index is left out: it does
+        not change the content.
         """
-        parts = [self.name]
+        parts = [self.name, *(str(self.option(key)) for key in _SHOWN if self.option(key) is not None)]
         if root := self.option("root"):
             parts.append(os.path.basename(str(root).rstrip("/\\")))
-        if relevant := [pair for pair in self.options if pair[0] != "index"]:
+        if relevant := [pair for pair in self.options if pair[0] not in _INDEXES]:
             parts.append(hashlib.sha256(json.dumps(relevant).encode()).hexdigest()[:8])
         return re.sub(r"[^A-Za-z0-9_.-]+", "_", "-".join(parts))[-80:].lstrip(".-")
 
@@ -103,7 +110,7 @@ def distinct_titles(refs: Sequence[DatasetRef]) -> list[str]:
 
 
 def _scalar(name: str, key: str, value: Any) -> Scalar:
-    if key == "root" and isinstance(value, str | Path):
+    if key in _PATHS and isinstance(value, str | Path):
         return os.path.abspath(value)
     if isinstance(value, Path):
         return str(value)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image
 
-from vitgeom.data.dataset import ImageDataset, Split
+from vitgeom.data.dataset import SPLITS, ImageDataset, LabelledImages, Split
 from vitgeom.errors import InvalidInput
 
 
@@ -22,6 +24,18 @@ def _dataset(classes: tuple[str, ...] = ("a", "b"), **splits: Split) -> ImageDat
     return ImageDataset(
         "toy", "0", classes, {**dict.fromkeys(("train", "val", "test"), _split([0, 1])), **splits}, (), "toy"
     )
+
+
+def _populated(*, groups: int, names: tuple[str, ...] = ("x", "y")) -> ImageDataset:
+    split = replace(_split([0, 1]), groups=np.full(2, groups, dtype=np.int64))
+    return ImageDataset("toy", "0", ("a", "b"), dict.fromkeys(SPLITS, split), (), "toy", subpopulations=names)
+
+
+def test_groups_are_sub_populations_only_where_these_are_named():
+    assert _populated(groups=1).subpopulations == ("x", "y")
+    assert _populated(groups=-1).subpopulations == ("x", "y")
+    assert _populated(groups=99, names=()).subpopulations == ()
+    assert isinstance(_dataset(), LabelledImages)
 
 
 def test_chance_is_the_accuracy_of_the_most_frequent_train_class():
@@ -51,6 +65,11 @@ def test_rows_outside_are_refused_for_every_source(row, kind):
         (lambda: _dataset(("a",)), "has 1 class; a probe needs at least 2"),
         (lambda: _dataset(val=_split([])), "split 'val' of dataset 'toy' has no images"),
         (lambda: _dataset(test=_split([0, 2])), "labels of split 'test' span 0..2, but there are 2 classes"),
+        (
+            lambda: _populated(groups=2),
+            r"groups of split 'train' span 2\.\.2, but must be -1 \(none\) or one of the 2",
+        ),
+        (lambda: _populated(groups=-2), r"groups of split 'train' span -2\.\.-2"),
         (lambda: _dataset(more=_split([0])), "needs the splits train, val, test, got train, val, test, more"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.support.image_folder import make_folder, picture
-from vitgeom.data import folder_index
+from vitgeom.data import folder_decoding
 from vitgeom.data.dataset import Quarantined
 from vitgeom.data.folder_index import FolderIndex, index_folder
 from vitgeom.errors import InvalidInput
@@ -73,7 +73,7 @@ def test_files_that_do_not_decode_are_quarantined_and_never_fatal(tmp_path):
 
 def test_a_file_without_permission_or_too_large_is_quarantined(tmp_path, monkeypatch):
     make_folder(tmp_path, {"a": 4, "b": 4})
-    monkeypatch.setattr(folder_index, "LARGEST_FILE", 400)
+    monkeypatch.setattr(folder_decoding, "LARGEST_FILE", 400)
     (tmp_path / "a" / "000.png").write_bytes(b"x" * 401)
     index = index_folder(tmp_path)
     assert [item.reason for item in index.quarantine] == [
@@ -140,7 +140,7 @@ def test_json_gives_back_an_equal_index(tmp_path):
 
 
 def test_progress_reaches_the_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(folder_index, "_BATCH", 4)
+    monkeypatch.setattr(folder_decoding, "_BATCH", 4)
     seen: list[tuple[int, int]] = []
     index_folder(
         make_folder(tmp_path, {"a": 5, "b": 5}), on_progress=lambda done, total: seen.append((done, total))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.image_folder import make_folder
-from vitgeom.data.folder_scan import scan_folder
+from vitgeom.data.folder_scan import scan_classes, scan_folder
 from vitgeom.errors import InvalidInput
 
 
@@ -176,3 +176,15 @@ def test_a_missing_folder_and_a_file_are_refused(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(InvalidInput, match="is not a folder"):
         scan_folder(tmp_path / "file")
+
+
+def test_classes_may_be_called_like_splits_where_there_are_none(tmp_path):
+    make_folder(tmp_path, {"train": 1, "val/deep": 1, "z": 1})
+    found = scan_classes(tmp_path).candidates
+    assert [(item.path, item.class_name, item.split) for item in found] == [
+        ("train/000.png", "train", None),
+        ("val/deep/000.png", "val", None),
+        ("z/000.png", "z", None),
+    ]
+    with pytest.raises(InvalidInput, match="does not exist"):
+        scan_classes(tmp_path / "nowhere")

@@ -48,6 +48,16 @@ def test_the_slug_is_short_safe_and_differs_with_the_options():
     assert not odd.startswith((".", "-"))
 
 
+def test_the_clean_dataset_of_a_shifted_one_counts_as_its_own_would():
+    ref = DatasetRef.from_options("corrupted", of="folder", of_root="cats", corruption="fog", severity=3)
+    assert ref.option("of_root") == str(Path.cwd() / "cats")
+    assert ref.slug.startswith("corrupted-folder-fog-3-")
+    indexed = DatasetRef.from_options(**{"name": "corrupted", **dict(ref.options), "of_index": "/x/i.json"})
+    assert indexed.slug == ref.slug
+    other = DatasetRef.from_options("corrupted", of="folder", of_root="cats", corruption="fog", severity=4)
+    assert other.slug != ref.slug
+
+
 def test_options_that_do_not_travel_are_refused():
     with pytest.raises(InvalidInput, match="option 'size' of dataset 'noise' must be text, a number"):
         DatasetRef.from_options("noise", size=[64, 64])

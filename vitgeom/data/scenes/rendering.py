@@ -81,6 +81,21 @@ def render_scene(
     generator = np.random.default_rng(derive_seed(seed, "scenes", stream, index))
     label = scene_label(index)
     world = draw_world(label, generator=generator, size=size, difficulty=difficulty)
+    return render_world(world, label=label, generator=generator, size=size, difficulty=difficulty)
+
+
+def render_world(
+    world: World, *, label: int, generator: np.random.Generator, size: int, difficulty: Difficulty
+) -> Scene:
+    """Render a world.
+
+    Args:
+        world: What is in the picture.
+        label: Class of its target.
+        generator: Of the pixel noise.
+        size: Height and width, pixels; the one that the world's camera was made for.
+        difficulty: Of light and noise.
+    """
     hits, light = _shoot(world, size, difficulty)
     image = _develop(light, generator, size, difficulty)
     return _scene(image, label, world, hits, size)
