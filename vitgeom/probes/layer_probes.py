@@ -12,11 +12,11 @@ from jaxtyping import Bool, Float, Float32, Float64, Int64
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
-from vitgeom.probes.labels import Labels, class_index, label_array
 from vitgeom.probes.given_features import refuse_non_finite
-from vitgeom.probes.layers import Features, RowSource, as_layers
+from vitgeom.probes.labels import Labels, class_index, label_array
+from vitgeom.probes.layers import Features, RowSource, TensorLayers, as_layers
 from vitgeom.probes.memory import STREAM_CHUNK_BYTES, chunk_rows
-from vitgeom.probes.row_access import as_rows, read_rows
+from vitgeom.probes.row_access import WholeLayers, as_rows, read_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +91,8 @@ class LayerProbes:
         """
         source = self._rows_of(x)
         out = torch.empty(source.num_rows, self.num_layers, len(self.classes), dtype=torch.float32)
-        for layer in range(self.num_layers):
-            for start in range(0, source.num_rows, self._block_rows):
-                stop = min(start + self._block_rows, source.num_rows)
-                out[start:stop, layer] = self._block_logits(source, layer, start, stop)
+        for layer, rows, logits in self._layer_by_layer(source):
+            out[rows, layer] = logits
         return out
 
     def logits_blocks(
@@ -111,25 +109,7 @@ class LayerProbes:
         """
         if block_rows is not None and block_rows < 1:
             raise InvalidInput(f"block_rows must be >= 1, got {block_rows}; leave it out for a good size.")
-        source, size = self._rows_of(x), block_rows or self._block_rows
-        return self._blocks(source, size)
-
-    def _blocks(self, source: RowSource, size: int) -> Iterator[tuple[int, Float32[Tensor, "b L K"]]]:
-        for start in range(0, source.num_rows, size):
-            stop = min(start + size, source.num_rows)
-            yield (
-                start,
-                torch.stack(
-                    [self._block_logits(source, layer, start, stop) for layer in range(self.num_layers)],
-                    dim=1,
-                ),
-            )
-
-    @property
-    def _block_rows(self) -> int:
-        return chunk_rows(
-            width=self.weight.shape[1], columns=len(self.classes), chunk_bytes=STREAM_CHUNK_BYTES
-        )
+        return self._row_by_row(self._rows_of(x), block_rows or self._block_rows)
 
     def _rows_of(self, x: Features) -> RowSource:
         layers = as_layers(x, name="X")
@@ -138,6 +118,26 @@ class LayerProbes:
                 f"X must have the {self.num_layers} layers of the probes, got {layers.num_layers}."
             )
         return as_rows(layers, name="X")
+
+    @property
+    def _block_rows(self) -> int:
+        width, num_classes = self.weight.shape[1:]
+        return chunk_rows(width=width, columns=num_classes, chunk_bytes=STREAM_CHUNK_BYTES)
+
+    def _layer_by_layer(self, source: RowSource) -> Iterator[tuple[int, slice, Float32[Tensor, "b K"]]]:
+        """Yield (layer, rows, logits); what is in memory anyway comes a layer at a time."""
+        whole = isinstance(source, TensorLayers | WholeLayers)
+        size = max(1, source.num_rows) if whole else self._block_rows
+        for layer in range(self.num_layers):
+            for start in range(0, source.num_rows, size):
+                stop = min(start + size, source.num_rows)
+                yield layer, slice(start, stop), self._block_logits(source, layer, start, stop)
+
+    def _row_by_row(self, source: RowSource, size: int) -> Iterator[tuple[int, Float32[Tensor, "b L K"]]]:
+        for start in range(0, source.num_rows, size):
+            stop = min(start + size, source.num_rows)
+            layers = [self._block_logits(source, layer, start, stop) for layer in range(self.num_layers)]
+            yield start, torch.stack(layers, dim=1)
 
     def _block_logits(self, source: RowSource, layer: int, start: int, stop: int) -> Float32[Tensor, "b K"]:
         x = read_rows(source, layer, start, stop, name="X")
@@ -172,7 +172,11 @@ class LayerProbes:
         Args:
             x: Raw features, or a source that reads one layer, or some rows of one, at a time.
         """
-        return self.classes[self.logits(x).argmax(dim=2).numpy()]
+        source = self._rows_of(x)
+        best = np.empty((source.num_rows, self.num_layers), dtype=np.int64)
+        for layer, rows, logits in self._layer_by_layer(source):
+            best[rows, layer] = logits.argmax(dim=1).numpy()
+        return self.classes[best]
 
     def index(self, y: Labels) -> Int64[Tensor, " n"]:
         """Return class indices of labels, -1 for a class that was not trained on.

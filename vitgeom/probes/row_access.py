@@ -98,7 +98,8 @@ def read_rows(
         raise InvalidInput(
             f"{name} at layer {layer} must be floating point, got {x.dtype}; call .float() first."
         )
-    refuse_non_finite(x, name=name, layer=layer, first_row=start)
+    whole = start == 0 and stop == source.num_rows
+    refuse_non_finite(x, name=name, layer=layer, first_row=None if whole else start)
     return x if device is None else x.to(device)
 
 
