@@ -68,14 +68,14 @@ class FoldWeights:
 
 
 def fold_weights(
-    fold: Int[Tensor, " n"], *, table: Float64[Tensor, "V P"], base: Float64[Tensor, " n"] | None = None
+    fold: Int[Tensor, " n"], *, table: Float64[Tensor, "V P"], base: Float64[Tensor, " m"] | None = None
 ) -> FoldWeights:
     """Return weights by fold after checking them.
 
     Args:
         fold: Fold of each row, 0..V-1.
         table: Non-negative weight of each fold in each problem, mostly 0 or 1.
-        base: Non-negative weight of each row in all problems.
+        base: Non-negative weight of each row in all problems (m = n is checked).
 
     Raises:
         InvalidInput: A fold that the table does not have, or a weight that is negative or not finite.

@@ -79,7 +79,7 @@ def out_of_fold(
     x: Rows,
     target: Int64[Tensor, " n"],
     *,
-    fold: Int[Tensor, " n"],
+    fold: Int[Tensor, " m"],
     num_classes: int,
     l2: Float64[Tensor, " S"],
     sample_weight: Float64[Tensor, " n"] | None = None,
@@ -97,7 +97,7 @@ def out_of_fold(
     Args:
         x: Raw features, finite, in memory or in a file (:func:`vitgeom.probes.staged_layer.staged_layer` makes one).
         target: Class indices 0..K-1.
-        fold: Fold of each row, 0..V-1, V >= 2, none empty.
+        fold: Fold of each row, 0..V-1, V >= 2, none empty (m = n is checked).
         num_classes: K.
         l2: Strengths, > 0.
         sample_weight: Non-negative row weights.
