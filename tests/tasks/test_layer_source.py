@@ -11,6 +11,7 @@ from tasks.extract_dataset import extract
 from tasks.layer_source import layer_source
 from tests.support.small_extraction import BACKBONE, noise, settings
 from vitgeom.errors import InvalidInput
+from vitgeom.probes import RowSource
 from vitgeom.store.features import FeatureStore, open_features
 
 
@@ -42,3 +43,12 @@ def test_the_last_layer_may_be_the_normed_one(store: FeatureStore) -> None:
 def test_a_token_that_is_not_stored_is_refused(store: FeatureStore) -> None:
     with pytest.raises(InvalidInput, match="array 'cls' is not in this store"):
         layer_source(store, "train", token="cls", last_layer="raw")(0)
+
+
+def test_some_rows_of_a_layer_are_those_of_the_whole(store: FeatureStore) -> None:
+    layers = layer_source(store, "train", token="mean", last_layer="normed")
+    assert isinstance(layers, RowSource)
+    assert layers.num_rows == store.splits["train"]
+    for number in (3, 11):
+        for start, stop in ((0, 1), (5, layers.num_rows), (layers.num_rows - 1, layers.num_rows)):
+            assert torch.equal(layers.rows(number, start, stop), layers(number)[start:stop])

@@ -10,8 +10,11 @@ from jaxtyping import Bool, Float32, Float64, Int64
 from torch import Tensor
 
 from vitgeom.probes.conjugate_gradient import dot_of, norm_of
+from vitgeom.probes.fold_weights import FoldWeights
 from vitgeom.probes.hessian import Hessian
 from vitgeom.probes.objective import Evaluation, SoftmaxObjective
+from vitgeom.probes.row_file import RowFile
+from vitgeom.probes.streamed_hessian import StreamedHessian
 
 SMALLEST_SCALE = 1e-8
 """Floor of the gradient norm at zero weights: below it there is nothing to learn and rounding would decide."""
@@ -58,23 +61,26 @@ class ActiveProblems:
         """Drop the problems outside the mask."""
         if bool(mask.all()):
             return
-        now = self.now
-        self.place, self.coef = self.place[mask], self.coef[:, mask]
-        self.now = Evaluation(now.value[mask], now.gradient[:, mask], now.probability[:, mask])
+        self.place, self.coef, self.now = self.place[mask], self.coef[:, mask], self.now.of(mask)
 
-    def hessian(self, features: Float32[Tensor, "n q"]) -> Hessian:
+    def hessian(self, features: Float32[Tensor, "n q"] | RowFile) -> Hessian | StreamedHessian:
         """Return the Hessians at the present points, slightly damped on the bias.
 
         The bias has no penalty: where a problem is sure of every row it has no curvature either, and an undamped step
         would run away. The damping falls with the gradient, so it does not slow the end.
 
         Args:
-            features: float32 features in the basis, last column ones.
+            features: float32 features in the basis, last column ones. Those in a file are read in every product, and the
+                class probabilities are computed anew.
         """
         penalty = self._l2[self.place].float().expand(features.shape[1], -1).clone()
         penalty[-1] = (BIAS_DAMPING * self.grad_norm).float()
-        weight = (self._objective.weight_of(self._problems[self.place]) / len(features)).float()
-        return Hessian(features, self.now.probability, weight, penalty)
+        weight = self._objective.weight_of(self._problems[self.place])
+        if isinstance(features, RowFile):
+            return StreamedHessian(features, self.coef.float(), weight, penalty, self._objective.chunk_rows)
+        assert self.now.probability is not None, "features in memory go with probabilities in memory"
+        dense = weight[:] if isinstance(weight, FoldWeights) else weight
+        return Hessian(features, self.now.probability, (dense / len(features)).float(), penalty)
 
     def line_search(self, step: Float64[Tensor, "q A K"]) -> Float64[Tensor, " A"]:
         """Move along the step, halved until the objective falls enough (Armijo 1966).
@@ -110,7 +116,8 @@ class ActiveProblems:
         self.coef[:, mask] = coef
         value, gradient = now.value.clone(), now.gradient.clone()
         value[mask], gradient[:, mask] = there.value, there.gradient
-        now.probability[:, mask] = there.probability
+        if now.probability is not None and there.probability is not None:
+            now.probability[:, mask] = there.probability
         self.now = Evaluation(value, gradient, now.probability)
 
     def _evaluate(self, coef: Float64[Tensor, "q M K"], place: Int64[Tensor, " M"]) -> Evaluation:

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float, Float64
 from torch import Tensor
 
+from vitgeom.probes.row_file import RowFile, Rows
 from vitgeom.probes.standardise import Standardiser
 
 
@@ -28,7 +29,7 @@ class EigenBasis:
     variances: Float64[Tensor, " r"]
 
 
-def eigenbasis(x: Float[Tensor, "n D"], *, standardiser: Standardiser, chunk_rows: int) -> EigenBasis:
+def eigenbasis(x: Rows, *, standardiser: Standardiser, chunk_rows: int) -> EigenBasis:
     """Return the eigenvectors of Z'Z / n for standardised Z.
 
     With n < D the rows span at most n directions and the optimum of a penalised probe has no component outside them
@@ -36,13 +37,13 @@ def eigenbasis(x: Float[Tensor, "n D"], *, standardiser: Standardiser, chunk_row
     Cost: n D min(n, D) products plus one eigendecomposition of order min(n, D), in float64.
 
     Args:
-        x: Raw features.
+        x: Raw features, in memory or in a file.
         standardiser: What to standardise them with.
         chunk_rows: Rows turned to float64 at a time.
     """
     num_rows, width = x.shape
     if num_rows < width:
-        directions, triangle = torch.linalg.qr(standardiser(x).T)
+        directions, triangle = torch.linalg.qr(standardiser(x[:]).T)
         variances, rotation = torch.linalg.eigh(triangle @ triangle.T / num_rows)
         return EigenBasis(directions @ rotation, variances.clamp(min=0))
     gram = torch.zeros(width, width, dtype=torch.float64, device=x.device)
@@ -69,4 +70,22 @@ def rotated_features(
     for start in range(0, len(x), chunk_rows):
         rows = slice(start, start + chunk_rows)
         turned[rows, :rank] = (standardiser(x[rows]) @ basis.directions).float()
+    return turned
+
+
+def rotated_file(x: Rows, *, standardiser: Standardiser, basis: EigenBasis, chunk_rows: int) -> RowFile:
+    """Return what :func:`rotated_features` does in a file; the caller closes it.
+
+    Args:
+        x: Raw features, in memory or in a file.
+        standardiser: What to standardise them with.
+        basis: Where to turn them.
+        chunk_rows: Rows turned to float64 at a time.
+
+    Raises:
+        ResourceShortage: The file cannot be written.
+    """
+    turned = RowFile(width=len(basis.variances) + 1, dtype=torch.float32, device=x.device)
+    for rows in x.split(chunk_rows):
+        turned.append(rotated_features(rows, standardiser=standardiser, basis=basis, chunk_rows=len(rows)))
     return turned

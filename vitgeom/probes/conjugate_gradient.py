@@ -10,10 +10,11 @@ from jaxtyping import Float32
 from torch import Tensor
 
 from vitgeom.probes.hessian import Hessian, KroneckerPreconditioner
+from vitgeom.probes.streamed_hessian import StreamedHessian
 
 
 def conjugate_gradient(
-    hessian: Hessian,
+    hessian: Hessian | StreamedHessian,
     rhs: Float32[Tensor, "q P K"],
     *,
     preconditioner: KroneckerPreconditioner,

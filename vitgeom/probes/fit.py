@@ -6,6 +6,7 @@ n = training rows, m = validation rows, L = layers, D = width, S = strengths.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from numbers import Real
 
 import numpy as np
@@ -16,10 +17,12 @@ from torch import Tensor
 from vitgeom.errors import InvalidInput
 from vitgeom.probes.labels import Labels, class_ids, class_index, label_array
 from vitgeom.probes.layer_probes import LayerProbes
-from vitgeom.probes.layers import Features, as_layers, read_layer
-from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET
+from vitgeom.probes.layers import Features, TensorLayers, as_layers
+from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET, STREAM_BYTE_BUDGET
 from vitgeom.probes.probe_layer import FitSettings, LayerOutcome, probe_layer
+from vitgeom.probes.row_access import has_row_access
 from vitgeom.probes.selection import choose_layer
+from vitgeom.probes.staged_layer import staged_layer
 
 L2_GRID: tuple[float, ...] = tuple(float(f"{10 ** (-5 + 0.75 * step):.6g}") for step in range(9))
 """Nine strengths from 1e-5 to 10: from nearly free on separable data to little more than class means."""
@@ -37,7 +40,7 @@ def fit_probes(
     refit: bool = False,
     sample_weight: Tensor | np.ndarray | None = None,
     device: torch.device | str | None = None,
-    byte_budget: int = DEFAULT_BYTE_BUDGET,
+    byte_budget: int | None = None,
 ) -> LayerProbes:
     """Fit multinomial logistic regression with L2 on every layer and choose strength and best layer on validation.
 
@@ -47,10 +50,14 @@ def fit_probes(
     training never showed counts as wrong.
 
     Cost per layer: about 8 float64 passes and 30 float32 Hessian products per strength, each two products of ``[n, D]``
-    with K columns. Memory: one layer at a time; see :mod:`vitgeom.probes.memory`.
+    with K columns. Memory: one layer at a time while it fits ``byte_budget`` (:mod:`vitgeom.probes.memory`). A larger
+    layer of a source of rows is streamed: its rows are copied to a temporary file once, ``n D`` values beside about as
+    many turned float32 ones (with ``refit`` twice the former), and solved from there block by block to the same
+    certificates, in memory that does not grow with n beyond a label and a weight per row.
 
     Args:
-        X: Training features ``[n, L, D]`` (tensor or numpy array), or a source that reads one layer at a time.
+        X: Training features ``[n, L, D]`` (tensor, numpy array or memory map), or a source that reads one layer, or some rows
+            of one, at a time.
         y: n labels, integers or strings.
         X_val: Validation features, same layers and width.
         y_val: m labels of the same kind.
@@ -60,12 +67,15 @@ def fit_probes(
         refit: Refit each layer's chosen strength on train + validation (standardisation included).
         sample_weight: Non-negative weight of each training row; a refit gives validation rows the mean weight.
         device: Where to compute; the features' device if None. Results are on the CPU.
-        byte_budget: Memory to aim for; fewer strengths are solved at once if need be.
+        byte_budget: Memory to aim for; fewer strengths are solved at once if need be, and a larger layer is streamed. If
+            None, 1 GiB for features that are in memory anyway or can only be read a whole layer at a time, 256 MiB for
+            those that are read by rows.
 
     Raises:
         InvalidInput: One class only, no validation rows, a NaN or infinite value, shapes that do not match, or settings
             out of range.
         NumericalFailure: No layer's probe converged.
+        ResourceShortage: A temporary file cannot be written.
     """
     train, val = as_layers(X, name="X"), as_layers(X_val, name="X_val")
     if train.num_layers != val.num_layers:
@@ -79,22 +89,33 @@ def fit_probes(
         tol=tol,
         max_iter=max_iter,
         sample_weight=_weight_column(sample_weight, num_rows=len(target)),
-        byte_budget=byte_budget,
+        byte_budget=_default_budget(X) if byte_budget is None else byte_budget,
         refit=refit,
     )
     where = None if device is None else torch.device(device)
     outcomes: list[LayerOutcome] = []
+    staged = partial(staged_layer, num_classes=len(classes), byte_budget=settings.byte_budget, device=where)
     for layer in range(train.num_layers):
-        x = read_layer(train, layer, name="X", rows=len(target), device=where)
-        x_val = read_layer(val, layer, name="X_val", rows=len(target_val), device=where)
-        width = len(outcomes[0].weight) if outcomes else x.shape[1]
-        if not x.shape[1] == x_val.shape[1] == width:
-            raise InvalidInput(
-                f"all layers of X and X_val must have the same width, got {x.shape[1]} and {x_val.shape[1]} at layer "
-                f"{layer} against {width} at layer 0."
-            )
-        outcomes.append(probe_layer(x, target, x_val=x_val, target_val=target_val, settings=settings))
+        with (
+            staged(train, layer, name="X", rows=len(target)) as x,
+            staged(val, layer, name="X_val", rows=len(target_val)) as x_val,
+        ):
+            width = len(outcomes[0].weight) if outcomes else x.shape[1]
+            if not x.shape[1] == x_val.shape[1] == width:
+                raise InvalidInput(
+                    f"all layers of X and X_val must have the same width, got {x.shape[1]} and {x_val.shape[1]} at "
+                    f"layer {layer} against {width} at layer 0."
+                )
+            outcomes.append(probe_layer(x, target, x_val=x_val, target_val=target_val, settings=settings))
     return _collect(outcomes, classes=classes, settings=settings)
+
+
+def _default_budget(x: Features) -> int:
+    """Return how much memory to use for features that lie where these do."""
+    in_memory = isinstance(x, Tensor | TensorLayers) or (
+        isinstance(x, np.ndarray) and not isinstance(x, np.memmap)
+    )
+    return DEFAULT_BYTE_BUDGET if in_memory or not has_row_access(x) else STREAM_BYTE_BUDGET
 
 
 def _targets(y: Labels, y_val: Labels) -> tuple[np.ndarray, Tensor, Tensor]:

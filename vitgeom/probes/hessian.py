@@ -8,6 +8,7 @@ n = rows, q = basis directions + 1, P = problems, K = classes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float32, Float64
@@ -36,17 +37,53 @@ class Hessian:
     def __call__(self, v: Float32[Tensor, "q P K"]) -> Float32[Tensor, "q P K"]:
         """Return H v; cost two products of ``[n, q]`` with P*K columns."""
         p = self.probability
-        move = (self.features @ v.reshape(len(v), -1)).view(p.shape).mul_(p)
-        move.addcmul_(p, move.sum(dim=2, keepdim=True), value=-1.0)
-        move *= self.row_weight[:, :, None]
+        move = (self.features @ v.reshape(len(v), -1)).view(p.shape)
+        through_softmax(move, probability=p, row_weight=self.row_weight)
         # (E' X)' rather than X' E: up to four times faster when few columns are left.
         product = (move.view(len(p), -1).T @ self.features).T.reshape(v.shape)
         return product.addcmul_(self.penalty[:, :, None], v)
+
+    def class_products(self) -> Float64[Tensor, "P K K"]:
+        """Return the weighted mean of p p' over rows."""
+        weighted = self.probability * self.row_weight[:, :, None]
+        return torch.bmm(weighted.permute(1, 2, 0), self.probability.transpose(0, 1)).double()
 
     def keep(self, mask: Bool[Tensor, " P"]) -> Hessian:
         """Return the Hessians of some of the problems."""
         weight = self.row_weight if self.row_weight.shape[1] == 1 else self.row_weight[:, mask]
         return Hessian(self.features, self.probability[:, mask], weight, self.penalty[:, mask])
+
+
+@runtime_checkable
+class HasCurvature(Protocol):
+    """What a preconditioner is built from."""
+
+    @property
+    def penalty(self) -> Tensor:
+        """Lambda on weights, a damping (or 0) on the bias row ``[q, P]``."""
+        ...
+
+    def class_products(self) -> Tensor:
+        """Return the weighted mean of p p' over rows ``[P, K, K]``."""
+        ...
+
+
+def through_softmax(
+    move: Float32[Tensor, "n P K"],
+    *,
+    probability: Float32[Tensor, "n P K"],
+    row_weight: Float32[Tensor, "n w"],
+) -> None:
+    """Turn moves of logits into weighted moves of probabilities, ``w (diag p - p p') move``, in place.
+
+    Args:
+        move: Changed.
+        probability: p.
+        row_weight: Weights over n (one column: the same in all problems).
+    """
+    move.mul_(probability)
+    move.addcmul_(probability, move.sum(dim=2, keepdim=True), value=-1.0)
+    move *= row_weight[:, :, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +115,7 @@ class KroneckerPreconditioner:
 
 
 def kronecker_preconditioner(
-    hessian: Hessian, *, variances: Float64[Tensor, " q"]
+    hessian: HasCurvature, *, variances: Float64[Tensor, " q"]
 ) -> KroneckerPreconditioner:
     """Build the preconditioner at the Hessian's point.
 
@@ -98,14 +135,13 @@ def kronecker_preconditioner(
     return KroneckerPreconditioner(rotation.float(), inverse.float())
 
 
-def _lifted_class_curvature(hessian: Hessian) -> Float64[Tensor, "P K K"]:
+def _lifted_class_curvature(hessian: HasCurvature) -> Float64[Tensor, "P K K"]:
     """Return B = mean of w (diag p - p p'), with the constant over classes lifted to the top of its spectrum.
 
     The rows of B sum to 0, so its diagonal is minus the sum of the rest: no difference of nearly equal numbers, however
     sure the probe is. Lifting tells the null direction apart from directions that are merely flat.
     """
-    weighted = hessian.probability * hessian.row_weight[:, :, None]
-    together = torch.bmm(weighted.permute(1, 2, 0), hessian.probability.transpose(0, 1)).double()
+    together = hessian.class_products()
     together = 0.5 * (together + together.transpose(1, 2))
     together.diagonal(dim1=1, dim2=2).zero_()
     curvature = torch.diag_embed(together.sum(dim=2)) - together

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,9 +12,11 @@ from jaxtyping import Bool, Float, Float32, Float64, Int64
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
+from vitgeom.probes.given_features import refuse_non_finite
 from vitgeom.probes.labels import Labels, class_index, label_array
-from vitgeom.probes.layers import LayerSource, as_layers, layer_tensor, refuse_non_finite
-from vitgeom.probes.memory import chunk_rows
+from vitgeom.probes.layers import Features, RowSource, TensorLayers, as_layers
+from vitgeom.probes.memory import STREAM_CHUNK_BYTES, chunk_rows
+from vitgeom.probes.row_access import WholeLayers, as_rows, read_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,30 +76,72 @@ class LayerProbes:
         """Layers (0-based) whose probe did not converge."""
         return tuple((~self.final_converged).nonzero()[:, 0].tolist())
 
-    def logits(
-        self, x: Float[Tensor, "n L D"] | Float[np.ndarray, "n L D"] | LayerSource
-    ) -> Float32[Tensor, "n L K"]:
+    def logits(self, x: Features) -> Float32[Tensor, "n L K"]:
         """Return the logits of every layer's probe, computed in float64 and rounded once.
 
+        Beside the result, memory does not grow with n if the features can be read by rows; see :meth:`logits_blocks` where
+        the result is too large as well.
+
         Args:
-            x: Raw features, or a source that reads one layer at a time.
+            x: Raw features, or a source that reads one layer, or some rows of one, at a time.
 
         Raises:
             InvalidInput: Neither features nor a source of them, another number of layers or another width than in training, or a NaN
                 or infinite value (row and layer named).
         """
-        source = as_layers(x, name="X")
-        if source.num_layers != self.num_layers:
+        source = self._rows_of(x)
+        out = torch.empty(source.num_rows, self.num_layers, len(self.classes), dtype=torch.float32)
+        for layer, rows, logits in self._layer_by_layer(source):
+            out[rows, layer] = logits
+        return out
+
+    def logits_blocks(
+        self, x: Features, *, block_rows: int | None = None
+    ) -> Iterator[tuple[int, Float32[Tensor, "b L K"]]]:
+        """Yield (first row, logits of every layer) of consecutive rows, so that ``[n, L, K]`` is never in memory.
+
+        Args:
+            x: Raw features. A source that cannot be read by rows reads every layer anew for each block.
+            block_rows: Rows of a block; as many as make 16 MiB of one layer in float64 if None.
+
+        Raises:
+            InvalidInput: As :meth:`logits`, or ``block_rows`` < 1.
+        """
+        if block_rows is not None and block_rows < 1:
+            raise InvalidInput(f"block_rows must be >= 1, got {block_rows}; leave it out for a good size.")
+        return self._row_by_row(self._rows_of(x), block_rows or self._block_rows)
+
+    def _rows_of(self, x: Features) -> RowSource:
+        layers = as_layers(x, name="X")
+        if layers.num_layers != self.num_layers:
             raise InvalidInput(
-                f"X must have the {self.num_layers} layers of the probes, got {source.num_layers}."
+                f"X must have the {self.num_layers} layers of the probes, got {layers.num_layers}."
             )
-        return torch.stack(
-            [
-                self.layer_logits(layer_tensor(source(layer), name="X", layer=layer), layer=layer)
-                for layer in range(self.num_layers)
-            ],
-            dim=1,
-        )
+        return as_rows(layers, name="X")
+
+    @property
+    def _block_rows(self) -> int:
+        width, num_classes = self.weight.shape[1:]
+        return chunk_rows(width=width, columns=num_classes, chunk_bytes=STREAM_CHUNK_BYTES)
+
+    def _layer_by_layer(self, source: RowSource) -> Iterator[tuple[int, slice, Float32[Tensor, "b K"]]]:
+        """Yield (layer, rows, logits); what is in memory anyway comes a layer at a time."""
+        whole = isinstance(source, TensorLayers | WholeLayers)
+        size = max(1, source.num_rows) if whole else self._block_rows
+        for layer in range(self.num_layers):
+            for start in range(0, source.num_rows, size):
+                stop = min(start + size, source.num_rows)
+                yield layer, slice(start, stop), self._block_logits(source, layer, start, stop)
+
+    def _row_by_row(self, source: RowSource, size: int) -> Iterator[tuple[int, Float32[Tensor, "b L K"]]]:
+        for start in range(0, source.num_rows, size):
+            stop = min(start + size, source.num_rows)
+            layers = [self._block_logits(source, layer, start, stop) for layer in range(self.num_layers)]
+            yield start, torch.stack(layers, dim=1)
+
+    def _block_logits(self, source: RowSource, layer: int, start: int, stop: int) -> Float32[Tensor, "b K"]:
+        x = read_rows(source, layer, start, stop, name="X")
+        return self.layer_logits(x, layer=layer)
 
     def layer_logits(self, x: Float[Tensor, "n D"], *, layer: int) -> Float32[Tensor, "n K"]:
         """Return the logits of one layer's probe.
@@ -122,13 +166,17 @@ class LayerProbes:
             out[start : start + rows] = (z @ self.weight[layer] + self.bias[layer]).float()
         return out
 
-    def predict(self, x: Float[Tensor, "n L D"] | Float[np.ndarray, "n L D"] | LayerSource) -> np.ndarray:
+    def predict(self, x: Features) -> np.ndarray:
         """Return the predicted class of every row by every layer, ``[n, L]``, in the original ids.
 
         Args:
-            x: Raw features, or a source that reads one layer at a time.
+            x: Raw features, or a source that reads one layer, or some rows of one, at a time.
         """
-        return self.classes[self.logits(x).argmax(dim=2).numpy()]
+        source = self._rows_of(x)
+        best = np.empty((source.num_rows, self.num_layers), dtype=np.int64)
+        for layer, rows, logits in self._layer_by_layer(source):
+            best[rows, layer] = logits.argmax(dim=1).numpy()
+        return self.classes[best]
 
     def index(self, y: Labels) -> Int64[Tensor, " n"]:
         """Return class indices of labels, -1 for a class that was not trained on.

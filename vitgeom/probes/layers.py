@@ -1,6 +1,6 @@
-"""Layer features, one layer at a time, so that a store never has to be in memory as a whole.
+"""Layer features, one layer at a time or a few rows of one, so that a store never has to be in memory as a whole.
 
-n = rows, L = layers, D = width.
+n = rows, b = rows of a block, L = layers, D = width.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
+from vitgeom.probes.given_features import float_tensor, layer_tensor, refuse_non_finite
+from vitgeom.probes.mapped_pages import release_pages
 
 
 @runtime_checkable
@@ -30,8 +32,27 @@ class LayerSource(Protocol):
         ...
 
 
-Features = Tensor | np.ndarray | LayerSource
-"""What features may come as: an array ``[n, L, D]``, or a source that reads one layer at a time."""
+@runtime_checkable
+class RowSource(Protocol):
+    """What streaming reads: ``source.rows(l, start, stop)`` is the feature matrix ``[b, D]`` of some rows of layer l."""
+
+    @property
+    def num_rows(self) -> int:
+        """The number n of rows."""
+        ...
+
+    @property
+    def num_layers(self) -> int:
+        """L, the number of layers."""
+        ...
+
+    def rows(self, layer: int, start: int, stop: int) -> Tensor:
+        """Return the features ``[b, D]`` of rows start..stop-1 of one layer."""
+        ...
+
+
+Features = Tensor | np.ndarray | LayerSource | RowSource
+"""What features may come as: an array ``[n, L, D]``, or a source that reads one layer, or some rows of one, at a time."""
 
 
 class TensorLayers:
@@ -46,25 +67,98 @@ class TensorLayers:
         """L, the number of layers."""
         return self._x.shape[1]
 
+    @property
+    def num_rows(self) -> int:
+        """The number n of rows."""
+        return len(self._x)
+
     def __call__(self, layer: int) -> Float[Tensor, "n D"]:
         """Return one layer as a contiguous matrix."""
         return self._x[:, layer].contiguous()
 
+    def rows(self, layer: int, start: int, stop: int) -> Float[Tensor, "b D"]:
+        """Return some rows of one layer as a contiguous matrix."""
+        return self._x[start:stop, layer].contiguous()
+
+
+class ArrayLayers:
+    """Layers of a numpy array, which may be a memory map: pages that were read are given back at once."""
+
+    def __init__(self, x: np.ndarray, *, name: str) -> None:
+        """Keep a reference; what is asked for is copied.
+
+        Args:
+            x: Features ``[n, L, D]``.
+            name: Name of the argument, for error messages.
+        """
+        self._x, self._name = x, name
+
+    @property
+    def num_layers(self) -> int:
+        """L, the number of layers."""
+        return self._x.shape[1]
+
+    @property
+    def num_rows(self) -> int:
+        """The number n of rows."""
+        return len(self._x)
+
+    def __call__(self, layer: int) -> Tensor:
+        """Return a copy of one layer."""
+        return self.rows(layer, 0, self.num_rows)
+
+    def rows(self, layer: int, start: int, stop: int) -> Tensor:
+        """Return a copy of some rows of one layer."""
+        copy = float_tensor(self._x[start:stop, layer], name=f"{self._name} at layer {layer}")
+        release_pages(self._x)
+        return copy
+
 
 class FunctionLayers:
-    """Layers that a function reads on demand, for example from a feature store."""
+    """Layers that a function reads on demand, for example from a feature store.
 
-    def __init__(self, read: Callable[[int], Tensor | np.ndarray], *, num_layers: int) -> None:
+    Made with ``read_rows`` it has ``num_rows`` and ``rows`` as well and so is a :class:`RowSource`; without, it has
+    neither and can only be read a whole layer at a time.
+    """
+
+    num_rows: int
+    rows: Callable[[int, int, int], Tensor]
+
+    def __init__(
+        self,
+        read: Callable[[int], Tensor | np.ndarray] | None = None,
+        *,
+        num_layers: int,
+        read_rows: Callable[[int, int, int], Tensor | np.ndarray] | None = None,
+        num_rows: int | None = None,
+    ) -> None:
         """Remember how to read.
 
         Args:
-            read: Layer index (0-based) to features ``[n, D]``; called a few times per layer.
+            read: Layer index (0-based) to features ``[n, D]``; called a few times per layer. Not needed with ``read_rows``.
             num_layers: L.
+            read_rows: Layer index, first row and row after the last to features ``[b, D]``: always the same values for
+                the same rows, which are read several times.
+            num_rows: The number n of rows, needed with ``read_rows``.
+
+        Raises:
+            InvalidInput: No layer, nothing to read with, or only one of ``read_rows`` and ``num_rows``.
         """
         if num_layers < 1:
             raise InvalidInput(f"num_layers must be >= 1, got {num_layers}.")
+        if (read_rows is None) != (num_rows is None):
+            raise InvalidInput(
+                f"read_rows and num_rows must come together, got num_rows={num_rows} "
+                f"{'without' if read_rows is None else 'with'} read_rows."
+            )
+        if read is None and read_rows is None:
+            raise InvalidInput(
+                "FunctionLayers needs read (a whole layer) or read_rows (some rows of one), got neither."
+            )
         self._read = read
         self._num_layers = num_layers
+        if read_rows is not None and num_rows is not None:
+            self._read_rows, self.num_rows, self.rows = read_rows, num_rows, self._some_rows
 
     @property
     def num_layers(self) -> int:
@@ -73,7 +167,12 @@ class FunctionLayers:
 
     def __call__(self, layer: int) -> Tensor:
         """Read one layer."""
+        if self._read is None:
+            return self._some_rows(layer, 0, self.num_rows)
         return layer_tensor(self._read(layer), name="features", layer=layer)
+
+    def _some_rows(self, layer: int, start: int, stop: int) -> Tensor:
+        return layer_tensor(self._read_rows(layer, start, stop), name="features", layer=layer)
 
 
 def as_layers(x: object, *, name: str) -> LayerSource:
@@ -89,6 +188,8 @@ def as_layers(x: object, *, name: str) -> LayerSource:
     if not isinstance(x, Tensor | np.ndarray):
         if isinstance(x, LayerSource):
             return x
+        if isinstance(x, RowSource):
+            return FunctionLayers(num_layers=x.num_layers, read_rows=x.rows, num_rows=x.num_rows)
         raise InvalidInput(
             f"{name} must be a tensor or a numpy array [n, L, D], or a source of layers, got {type(x).__name__}; "
             "stack features with torch.stack(layers, dim=1), or read them on demand with FunctionLayers."
@@ -99,48 +200,7 @@ def as_layers(x: object, *, name: str) -> LayerSource:
         )
     if isinstance(x, Tensor):
         return TensorLayers(x)
-    return FunctionLayers(
-        lambda layer: layer_tensor(x[:, layer], name=name, layer=layer), num_layers=x.shape[1]
-    )
-
-
-def float_tensor(x: np.ndarray, *, name: str) -> Tensor:
-    """Return a contiguous copy of an array as a tensor; the array may be read-only, turned round or of foreign byte order.
-
-    Args:
-        x: Real numbers in floating point.
-        name: Name of the argument, for the error message.
-
-    Raises:
-        InvalidInput: The array is of another kind, or wider than 64 bits.
-    """
-    if x.dtype.kind != "f" or x.dtype.itemsize > 8:
-        raise InvalidInput(
-            f"{name} must be floating point of at most 64 bits, got a numpy array of {x.dtype}; "
-            "call .astype(numpy.float32) first."
-        )
-    return torch.from_numpy(np.array(x, dtype=x.dtype.newbyteorder("="), order="C"))
-
-
-def layer_tensor(x: object, *, name: str, layer: int) -> Tensor:
-    """Return what a source gave for one layer as a tensor.
-
-    Args:
-        x: A tensor or a numpy array.
-        name: Name of the argument, for the error message.
-        layer: Which layer it is.
-
-    Raises:
-        InvalidInput: It is neither, or an array without real numbers.
-    """
-    if isinstance(x, np.ndarray):
-        return float_tensor(x, name=f"{name} at layer {layer}")
-    if not isinstance(x, Tensor):
-        raise InvalidInput(
-            f"{name} at layer {layer} must be a tensor or a numpy array [n, D], got {type(x).__name__}; "
-            "return torch.as_tensor(...) from the function that reads it."
-        )
-    return x
+    return ArrayLayers(x, name=name)
 
 
 def read_layer(
@@ -172,26 +232,3 @@ def read_layer(
         )
     refuse_non_finite(x, name=name, layer=layer)
     return x if device is None else x.to(device)
-
-
-def refuse_non_finite(x: Float[Tensor, "n D"], *, name: str, layer: int | None) -> None:
-    """Raise if any value is NaN or infinite, naming the first such row.
-
-    Args:
-        x: Features of one layer.
-        name: Name of the argument, for the error message.
-        layer: Which layer they are of, None where there is only one.
-
-    Raises:
-        InvalidInput: A value is not finite.
-    """
-    if bool(torch.isfinite(x.sum(dtype=torch.float64))):
-        return
-    bad = (~torch.isfinite(x)).any(dim=1).nonzero()[:, 0]
-    if len(bad) == 0:  # the sum overflowed although every value is finite
-        return
-    where = "" if layer is None else f" at layer {layer}"
-    raise InvalidInput(
-        f"{name} must be finite, got NaN or infinite values in {len(bad)} row(s){where}, first in row {int(bad[0])}; "
-        "recompute those features in float32, or leave the rows out."
-    )

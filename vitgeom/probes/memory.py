@@ -6,7 +6,14 @@ n = rows, D = width, r = min(n, D), P = problems solved at once, K = classes.
 from __future__ import annotations
 
 DEFAULT_BYTE_BUDGET = 1 << 30
+"""For features that are in memory anyway."""
+
+STREAM_BYTE_BUDGET = 1 << 28
+"""For features that are read from elsewhere: a larger layer is solved from a file, in memory that does not grow with n."""
+
 CHUNK_BYTES = 1 << 26
+STREAM_CHUNK_BYTES = 1 << 24
+SMALLEST_CHUNK_BYTES = 1 << 20
 
 
 def bytes_per_problem(*, num_rows: int, width: int, num_classes: int) -> int:
@@ -33,13 +40,35 @@ def bytes_per_layer(*, num_rows: int, width: int, itemsize: int = 4) -> int:
 def problems_at_once(*, num_rows: int, width: int, num_classes: int, byte_budget: int) -> int:
     """Return how many problems of a layer to solve together: as many as fit the budget, at least one.
 
-    One problem is never split, so the least memory is
-    ``bytes_per_layer + bytes_per_problem`` whatever the budget says.
+    One problem is never split. Where not even one fits (:func:`fits_in_memory`), the layer is streamed and
+    :func:`streamed_problems_at_once` counts.
     """
     spare = byte_budget - bytes_per_layer(num_rows=num_rows, width=width)
     return max(1, spare // bytes_per_problem(num_rows=num_rows, width=width, num_classes=num_classes))
 
 
-def chunk_rows(*, width: int, columns: int) -> int:
+def chunk_rows(*, width: int, columns: int, chunk_bytes: int = CHUNK_BYTES) -> int:
     """Return how many rows to hold in float64 at a time: ``[rows, D]`` and three ``[rows, columns]`` arrays."""
-    return max(1, CHUNK_BYTES // (8 * (width + 3 * columns)))
+    return max(1, chunk_bytes // (8 * (width + 3 * columns)))
+
+
+def fits_in_memory(*, num_rows: int, width: int, num_classes: int, byte_budget: int) -> bool:
+    """Say whether a layer and one problem fit the budget; if not, features and probabilities are not kept."""
+    fixed = bytes_per_layer(num_rows=num_rows, width=width)
+    return fixed + bytes_per_problem(num_rows=num_rows, width=width, num_classes=num_classes) <= byte_budget
+
+
+def stream_chunk_bytes(byte_budget: int) -> int:
+    """Return the bytes of one block of rows when a layer is streamed: an eighth of the budget within 1 and 16 MiB."""
+    return min(STREAM_CHUNK_BYTES, max(SMALLEST_CHUNK_BYTES, byte_budget // 8))
+
+
+def streamed_problems_at_once(*, num_rows: int, width: int, num_classes: int, byte_budget: int) -> int:
+    """Return how many problems of a streamed layer to solve together: as many as fit the budget, at least one.
+
+    What a problem costs then has no n in it: some twenty blocks ``[r + 1, K]``. Fixed are the eigenproblem, three blocks
+    of rows, and per row a label and a weight of 8 bytes each.
+    """
+    fixed = 32 * width**2 + 3 * stream_chunk_bytes(byte_budget) + 16 * num_rows
+    rank = min(num_rows, width) + 1
+    return max(1, (byte_budget - fixed) // (160 * rank * num_classes + 40 * num_classes**2))

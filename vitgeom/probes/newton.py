@@ -17,6 +17,8 @@ from vitgeom.probes.active_problems import ActiveProblems
 from vitgeom.probes.conjugate_gradient import conjugate_gradient, dot_of, norm_of
 from vitgeom.probes.hessian import Hessian, kronecker_preconditioner
 from vitgeom.probes.objective import SoftmaxObjective
+from vitgeom.probes.row_file import RowFile
+from vitgeom.probes.streamed_hessian import StreamedHessian
 
 MAX_PRODUCTS = 500
 """Most Hessian products of one problem in one Newton step."""
@@ -45,7 +47,7 @@ class Solution:
 
 def solve(
     objective: SoftmaxObjective,
-    features: Float32[Tensor, "n q"],
+    features: Float32[Tensor, "n q"] | RowFile,
     *,
     l2: Float64[Tensor, " P"],
     problems: Int64[Tensor, " P"],
@@ -59,7 +61,7 @@ def solve(
 
     Args:
         objective: Data and float64 evaluation.
-        features: float32 features in the basis, last column ones.
+        features: float32 features in the basis, last column ones, in memory or in a file.
         l2: Penalties, > 0.
         problems: Which columns of the objective's row weights the problems use.
         tol: Relative gradient norm to reach.
@@ -83,7 +85,11 @@ def solve(
 
 
 def _newton_step(
-    active: ActiveProblems, hessian: Hessian, *, variances: Float64[Tensor, " q"], tol: float
+    active: ActiveProblems,
+    hessian: Hessian | StreamedHessian,
+    *,
+    variances: Float64[Tensor, " q"],
+    tol: float,
 ) -> tuple[Float64[Tensor, "q P K"], int]:
     """Return a descent direction per problem: the Newton step, solved only as far as it pays."""
     preconditioner = kronecker_preconditioner(hessian, variances=variances)

@@ -10,20 +10,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Float32, Float64, Int64
+from jaxtyping import Bool, Float32, Float64, Int64
 from torch import Tensor
 
 from vitgeom.probes.basis import EigenBasis
+from vitgeom.probes.fold_weights import FoldWeights, RowWeights
+from vitgeom.probes.row_file import Rows
 from vitgeom.probes.standardise import Standardiser
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Objective, gradient and class probabilities at one point per problem."""
+    """Objective, gradient and class probabilities (None where they are not kept) at one point per problem."""
 
     value: Float64[Tensor, " P"]
     gradient: Float64[Tensor, "q P K"]
-    probability: Float32[Tensor, "n P K"]
+    probability: Float32[Tensor, "n P K"] | None
+
+    def of(self, mask: Bool[Tensor, " P"]) -> Evaluation:
+        """Return what belongs to some of the problems."""
+        probability = None if self.probability is None else self.probability[:, mask]
+        return Evaluation(self.value[mask], self.gradient[:, mask], probability)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,25 +41,29 @@ class SoftmaxObjective:
     to float64 rounding whatever precision the solver's inner products use.
 
     Attributes:
-        x: Raw features.
+        x: Raw features, in memory or in a file.
         target: Class index of each row.
         standardiser: Column means and deviations.
         basis: Where the coefficients live.
-        row_weight: Weight of each row in each problem (one column: the same in all), mean 1 over rows.
+        row_weight: Weight of each row in each problem (one column: the same in all, or by fold), mean 1 over rows.
         num_classes: K.
         chunk_rows: Rows turned to float64 at a time.
+        keep_probability: Whether an evaluation holds the class probabilities of all rows.
     """
 
-    x: Float[Tensor, "n D"]
+    x: Rows
     target: Int64[Tensor, " n"]
     standardiser: Standardiser
     basis: EigenBasis
-    row_weight: Float64[Tensor, "n w"]
+    row_weight: RowWeights
     num_classes: int
     chunk_rows: int
+    keep_probability: bool = True
 
-    def weight_of(self, problems: Int64[Tensor, " P"]) -> Float64[Tensor, "n wP"]:
+    def weight_of(self, problems: Int64[Tensor, " P"]) -> RowWeights:
         """Return the row weights of some problems (one column when all problems share them)."""
+        if isinstance(self.row_weight, FoldWeights):
+            return self.row_weight.of(problems)
         return self.row_weight if self.row_weight.shape[1] == 1 else self.row_weight[:, problems]
 
     def evaluate(
@@ -74,17 +85,21 @@ class SoftmaxObjective:
         slope = torch.zeros_like(inner.T)
         slope_bias = torch.zeros_like(coef[-1])
         shape = (num_rows, num_problems, self.num_classes)
-        probability = torch.empty(shape, dtype=torch.float32, device=coef.device)
+        probability = (
+            torch.empty(shape, dtype=torch.float32, device=coef.device) if self.keep_probability else None
+        )
         for start in range(0, num_rows, self.chunk_rows):
             rows = slice(start, start + self.chunk_rows)
             z = self.standardiser(self.x[rows])
             logits = (z @ inner).view(len(z), *shape[1:]).add_(coef[-1])
             loss, residual = cross_entropy(logits, self.target[rows])
-            probability[rows] = residual
+            if probability is not None:
+                probability[rows] = residual
             pick = torch.arange(len(z), device=z.device)
             residual[pick, :, self.target[rows]] -= 1.0
-            residual *= weight[rows, :, None]
-            value += (loss * weight[rows]).sum(dim=0)
+            share = weight[rows]
+            residual *= share[:, :, None]
+            value += (loss * share).sum(dim=0)
             slope.addmm_(residual.view(len(z), -1).T, z)
             slope_bias += residual.sum(dim=0)
         gradient = torch.empty_like(coef)

@@ -10,7 +10,10 @@ from torch import Tensor
 
 from vitgeom.probes.labels import UNKNOWN_CLASS
 from vitgeom.probes.layer_fit import LayerFit, fit_layer
+from vitgeom.probes.memory import chunk_rows, stream_chunk_bytes
+from vitgeom.probes.row_file import RowFile, Rows
 from vitgeom.probes.selection import choose_strength, validation_scores
+from vitgeom.probes.staged_layer import stacked_rows
 from vitgeom.probes.standardise import Standardiser
 
 
@@ -46,19 +49,19 @@ class LayerOutcome:
 
 
 def probe_layer(
-    x: Float[Tensor, "n D"],
+    x: Rows,
     target: Int64[Tensor, " n"],
     *,
-    x_val: Float[Tensor, "m D"],
+    x_val: Float[Tensor, "m D"] | RowFile,
     target_val: Int64[Tensor, " m"],
     settings: FitSettings,
 ) -> LayerOutcome:
     """Fit all strengths, score them on validation, and keep (or refit) the one with the least log-loss.
 
     Args:
-        x: Training features.
+        x: Training features, in memory or in a file.
         target: Class indices.
-        x_val: Validation features.
+        x_val: Validation features, likewise.
         target_val: Class indices, :data:`UNKNOWN_CLASS` where training never showed the class.
         settings: Strengths, accuracy and the rest.
 
@@ -101,10 +104,10 @@ def probe_layer(
 
 
 def _refit(
-    x: Float[Tensor, "n D"],
+    x: Rows,
     target: Int64[Tensor, " n"],
     *,
-    x_val: Float[Tensor, "m D"],
+    x_val: Float[Tensor, "m D"] | RowFile,
     target_val: Int64[Tensor, " m"],
     settings: FitSettings,
     chosen: int,
@@ -114,13 +117,15 @@ def _refit(
     weight = settings.sample_weight
     if weight is not None:
         weight = torch.cat([weight, weight.mean().expand(int(known.sum()), 1)])
-    return fit_layer(
-        torch.cat([x, x_val[known.to(x_val.device)]]),
-        torch.cat([target, target_val[known]]),
-        num_classes=settings.num_classes,
-        l2=settings.l2[chosen, None],
-        tol=settings.tol,
-        max_iter=settings.max_iter,
-        sample_weight=weight,
-        byte_budget=settings.byte_budget,
-    )
+    block_rows = chunk_rows(width=x.shape[1], columns=0, chunk_bytes=stream_chunk_bytes(settings.byte_budget))
+    with stacked_rows(x, x_val, keep=known, block_rows=block_rows) as both:
+        return fit_layer(
+            both,
+            torch.cat([target, target_val[known]]),
+            num_classes=settings.num_classes,
+            l2=settings.l2[chosen, None],
+            tol=settings.tol,
+            max_iter=settings.max_iter,
+            sample_weight=weight,
+            byte_budget=settings.byte_budget,
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Bool, Float, Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 from torch import Tensor
 
 from vitgeom.errors import NumericalFailure
@@ -11,10 +11,11 @@ from vitgeom.probes.labels import UNKNOWN_CLASS
 from vitgeom.probes.layer_fit import LayerFit
 from vitgeom.probes.memory import chunk_rows
 from vitgeom.probes.objective import cross_entropy
+from vitgeom.probes.row_file import Rows
 
 
 def validation_scores(
-    fit: LayerFit, x: Float[Tensor, "n D"], target: Int64[Tensor, " n"], *, num_train: int
+    fit: LayerFit, x: Rows, target: Int64[Tensor, " n"], *, num_train: int
 ) -> tuple[Float64[Tensor, " S"], Float64[Tensor, " S"]]:
     """Return the log-loss and the accuracy of every strength of a layer.
 
@@ -24,7 +25,7 @@ def validation_scores(
 
     Args:
         fit: Probes of one layer.
-        x: Validation features of that layer.
+        x: Validation features of that layer, in memory or in a file; read block by block.
         target: Class indices, :data:`UNKNOWN_CLASS` where the class was never trained on.
         num_train: Rows the probes were fitted on.
     """
@@ -33,13 +34,13 @@ def validation_scores(
     right = torch.zeros(num_strengths, dtype=torch.float64)
     known = target != UNKNOWN_CLASS
     inner = fit.weight.transpose(0, 1).reshape(x.shape[1], -1)
-    x, target = x.cpu()[known], target[known]
     rows = chunk_rows(width=x.shape[1], columns=num_strengths * num_classes)
     for start in range(0, len(x), rows):
         part = slice(start, start + rows)
-        logits = (fit.standardiser(x[part]) @ inner).view(-1, num_strengths, num_classes).add_(fit.bias)
-        right += (logits.argmax(dim=2) == target[part, None]).sum(dim=0)
-        loss += cross_entropy(logits, target[part])[0].sum(dim=0)
+        seen, truth = x[part].cpu()[known[part]], target[part][known[part]]
+        logits = (fit.standardiser(seen) @ inner).view(-1, num_strengths, num_classes).add_(fit.bias)
+        right += (logits.argmax(dim=2) == truth[:, None]).sum(dim=0)
+        loss += cross_entropy(logits, truth)[0].sum(dim=0)
     unseen = int((~known).sum()) * torch.log(torch.tensor(num_train + 1.0, dtype=torch.float64))
     return (loss + unseen) / len(known), right / len(known)
 

@@ -1,7 +1,8 @@
-"""Column means and deviations that features are standardised with.   n = rows, D = width."""
+"""Column means and deviations that features are standardised with.   n = rows, b = rows of a block, D = width."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +10,7 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
+from vitgeom.probes.row_file import RowFile
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,3 +59,43 @@ def fit_standardiser(x: Float[Tensor, "n D"], *, weight: Float64[Tensor, " n"] |
         means.append(mean)
         stds.append(torch.where(constant | (std == 0), 1.0, std))
     return Standardiser(torch.cat(means).cpu(), torch.cat(stds).cpu())
+
+
+def stream_standardiser(
+    x: RowFile, *, weight: Float64[Tensor, " n"] | None = None, chunk_rows: int
+) -> Standardiser:
+    """Return what :func:`fit_standardiser` does, reading the rows twice block by block.
+
+    Args:
+        x: Finite features in a file.
+        weight: Non-negative row weights; rows of weight 0 count neither for the mean nor for being constant.
+        chunk_rows: Rows in float64 at a time.
+    """
+    total = float(len(x)) if weight is None else float(weight.sum())
+    mean = torch.zeros(x.shape[1], dtype=torch.float64, device=x.device)
+    low, high = torch.full_like(mean, torch.inf), torch.full_like(mean, -torch.inf)
+    for wide, share in _weighted_blocks(x, weight, chunk_rows):
+        mean += share @ wide / total
+        low, high = low.minimum(wide.amin(dim=0)), high.maximum(wide.amax(dim=0))
+    constant = low == high
+    mean = torch.where(constant, low, mean)
+    variance = torch.zeros_like(mean)
+    for wide, share in _weighted_blocks(x, weight, chunk_rows):
+        variance += share @ wide.sub_(mean).square_() / total
+    std = variance.sqrt()
+    return Standardiser(mean.cpu(), torch.where(constant | (std == 0), 1.0, std).cpu())
+
+
+def _weighted_blocks(
+    x: RowFile, weight: Float64[Tensor, " n"] | None, chunk_rows: int
+) -> Iterator[tuple[Float64[Tensor, "b D"], Float64[Tensor, " b"]]]:
+    """Yield consecutive rows of positive weight in float64, with their weights."""
+    for start in range(0, len(x), chunk_rows):
+        rows = slice(start, start + chunk_rows)
+        wide = x[rows].to(torch.float64)
+        share = wide.new_ones(len(wide)) if weight is None else weight[rows].to(x.device)
+        counted = share > 0
+        if bool(counted.all()):
+            yield wide, share
+        elif bool(counted.any()):
+            yield wide[counted], share[counted]

@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 
 from vitgeom.bootstrap import Interval, check_resampling, percentile_interval, resample_counts
 from vitgeom.errors import InvalidInput
-from vitgeom.probes.layers import float_tensor
+from vitgeom.probes.given_features import float_tensor
 from vitgeom.recoverability.permutation_floor import permutation_floor
 from vitgeom.recoverability.relations import Relations
 from vitgeom.recoverability.report import PermutationFloor, RecoverabilityReport

@@ -9,9 +9,11 @@ from sklearn.linear_model import LogisticRegression
 
 from tests.oracles import softmax_regression as oracle
 from tests.support.layered_features import layered_features
-from vitgeom.errors import InvalidInput
-from vitgeom.probes.layer_fit import fit_layer
+from vitgeom.errors import InvalidInput, ResourceShortage
+from vitgeom.probes.fold_weights import fold_weights
+from vitgeom.probes.layer_fit import fit_layer, is_streamed
 from vitgeom.probes.memory import bytes_per_layer, bytes_per_problem
+from vitgeom.probes.row_file import RowFile
 
 
 def doubles(*values: float) -> torch.Tensor:
@@ -218,3 +220,63 @@ def test_settings_out_of_range_are_refused(small, strengths, settings, words):
 def test_unusable_weights_are_refused(small, strengths, weight, words):
     with pytest.raises(InvalidInput, match=words):
         fit_layer(*small, num_classes=3, l2=strengths, sample_weight=weight)
+
+
+CASES = {
+    "plain": (60, 5, 3, None),
+    "one weight per row": (60, 5, 3, "shared"),
+    "weights by problem": (60, 5, 3, "column"),
+    "fewer rows than columns": (20, 40, 3, None),
+    "two classes": (60, 5, 2, None),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("block_rows", [7, 60, 1000])
+@pytest.mark.parametrize("in_file", [True, False])
+def test_a_streamed_fit_is_the_fit_in_memory(monkeypatch, strengths, case, block_rows, in_file):
+    rows, width, classes, kind = CASES[case]
+    features, y = layered_features(rows, 2, width, classes, strength=1.0)
+    x = features[:, 1].contiguous()
+    x[:, 3] = 2.5  # a constant column
+    weight = torch.rand(
+        rows, 1 if kind == "shared" else 3, generator=torch.Generator().manual_seed(0)
+    ).double()
+    weight[4] = 0.0
+    settings = {"num_classes": classes, "l2": strengths, "tol": 1e-9}
+    settings["sample_weight"] = None if kind is None else weight
+    memory = fit_layer(x, y, **settings)
+    monkeypatch.setattr("vitgeom.probes.layer_fit.chunk_rows", lambda **_: block_rows)
+    with RowFile(width=width, dtype=x.dtype) as file:
+        file.append(x)
+        given = file if in_file else x
+        assert is_streamed(given, num_classes=classes, byte_budget=1)
+        streamed = fit_layer(given, y, byte_budget=1, **settings)
+    assert streamed.converged.all()
+    torch.testing.assert_close(streamed.standardiser.mean, memory.standardiser.mean)
+    torch.testing.assert_close(streamed.standardiser.std, memory.standardiser.std)
+    for name in ("weight", "bias"):
+        a, b = getattr(streamed, name), getattr(memory, name)
+        assert (a - b).norm() <= 1e-6 * b.norm()
+    torch.testing.assert_close(streamed.objective, memory.objective, rtol=1e-12, atol=0)
+    assert (streamed.grad_norm <= 1e-9).all()
+
+
+def test_weights_by_fold_are_the_weights_of_the_matrix(small, strengths):
+    x, y = small
+    table = torch.tensor([[0.0, 1, 1], [1, 0, 1], [1, 1, 0]], dtype=torch.float64)
+    fold = torch.arange(60) % 3
+    by_fold = fit_layer(
+        x, y, num_classes=3, l2=strengths, sample_weight=fold_weights(fold, table=table), tol=1e-9
+    )
+    by_row = fit_layer(x, y, num_classes=3, l2=strengths, sample_weight=table[fold], tol=1e-9)
+    torch.testing.assert_close(by_fold.weight, by_row.weight, rtol=1e-9, atol=1e-12)
+
+
+def test_a_full_disk_stops_a_streamed_fit(small, strengths, monkeypatch):
+    def full(self, rows):
+        raise self._shortage(OSError(28, "No space left on device"), rows=len(rows))
+
+    monkeypatch.setattr(RowFile, "append", full)
+    with pytest.raises(ResourceShortage, match=r"No space left on device.*raise byte_budget"):
+        fit_layer(*small, num_classes=3, l2=strengths, byte_budget=1)

@@ -8,10 +8,10 @@ from vitgeom.errors import InvalidInput
 from vitgeom.probes.layers import (
     FunctionLayers,
     LayerSource,
+    RowSource,
     TensorLayers,
     as_layers,
     read_layer,
-    refuse_non_finite,
 )
 
 
@@ -87,10 +87,6 @@ def test_only_the_layer_asked_for_is_read():
     assert asked == [4]
 
 
-def test_values_whose_sum_overflows_are_still_finite():
-    refuse_non_finite(torch.full((2, 2), 1.5e308, dtype=torch.float64), name="X", layer=0)
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
 def test_a_bad_row_is_named(value, dtype):
@@ -100,12 +96,6 @@ def test_a_bad_row_is_named(value, dtype):
         InvalidInput, match=r"X must be finite, got .* in 1 row\(s\) at layer 1, first in row 3"
     ):
         read_layer(TensorLayers(x), 1, name="X", rows=5)
-
-
-def test_infinities_that_cancel_are_found():
-    x = torch.tensor([[float("inf"), -float("inf")], [0.0, 0.0]])
-    with pytest.raises(InvalidInput, match="first in row 0"):
-        refuse_non_finite(x, name="X_test", layer=None)
 
 
 @pytest.mark.parametrize("shape", [(4, 2), (3, 0), (3, 2, 1)])
@@ -132,3 +122,27 @@ def test_a_matrix_is_refused_with_the_way_out():
 def test_no_layers_are_refused():
     with pytest.raises(InvalidInput, match="num_layers must be >= 1, got 0"):
         FunctionLayers(lambda layer: torch.zeros(1, 1), num_layers=0)
+
+
+def test_nothing_to_read_with_is_refused():
+    with pytest.raises(InvalidInput, match=r"needs read .* or read_rows .*, got neither"):
+        FunctionLayers(num_layers=1)
+
+
+def test_rows_without_their_number_are_refused():
+    with pytest.raises(
+        InvalidInput, match="read_rows and num_rows must come together, got num_rows=3 without"
+    ):
+        FunctionLayers(lambda layer: torch.zeros(3, 1), num_layers=1, num_rows=3)
+    with pytest.raises(InvalidInput, match="must come together, got num_rows=None with read_rows"):
+        FunctionLayers(num_layers=1, read_rows=lambda layer, start, stop: torch.zeros(1, 1))
+
+
+def test_a_function_that_reads_rows_gives_whole_layers_too():
+    x = torch.randn(5, 2, 3, generator=torch.Generator().manual_seed(0))
+    source = FunctionLayers(
+        num_layers=2, read_rows=lambda layer, start, stop: x[start:stop, layer], num_rows=5
+    )
+    assert isinstance(source, RowSource)
+    assert torch.equal(source(1), x[:, 1])
+    assert not isinstance(FunctionLayers(lambda layer: x[:, layer], num_layers=2), RowSource)
