@@ -50,9 +50,7 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         Args:
             evidence: From :func:`vitgeom.fusion.gather_evidence`.
         """
-        self.classes_ = evidence.data.classes
-        self.widths_ = evidence.data.widths
-        self.n_features_in_ = sum(self.widths_)
+        self._describe(evidence)
         self._fit(evidence)
         return self
 
@@ -80,6 +78,12 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     def tensors(self) -> dict[str, Tensor]:
         """Return every fitted array by name: the part for safetensors."""
         raise NotImplementedError(f"{type(self).__name__} has no file form.")
+
+    def _describe(self, evidence: Evidence) -> None:
+        """Remember what the rows look like."""
+        self.classes_ = evidence.data.classes
+        self.widths_ = evidence.data.widths
+        self.n_features_in_ = sum(self.widths_)
 
     def _checked_log_proba(self, X: Features) -> Float[Tensor, "n K"]:
         return self._log_proba(self._checked_rows(X))

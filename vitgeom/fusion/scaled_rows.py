@@ -37,12 +37,12 @@ class ScaledRows:
 
     @property
     def num_rows(self) -> int:
-        """n."""
+        """The number n of rows."""
         return self.source.num_rows
 
     @property
     def width(self) -> int:
-        """W."""
+        """W, the sum of widths."""
         return sum(len(standardiser.mean) for standardiser in self.standardisers)
 
     @property
@@ -53,6 +53,10 @@ class ScaledRows:
     def scaled(self, scale: Float64[Tensor, " S"]) -> ScaledRows:
         """Return the same rows under other scales."""
         return replace(self, scale=scale)
+
+    def of(self, source: RowSource) -> ScaledRows:
+        """Return the rows of another source, standardised and scaled alike."""
+        return replace(self, source=source)
 
     def rows(self, start: int, stop: int) -> Float32[Tensor, "b W"]:
         """Return rows start..stop-1 in float32."""
