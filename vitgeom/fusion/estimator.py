@@ -89,6 +89,22 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         self.widths_ = evidence.data.widths
         self.n_features_in_ = sum(self.widths_)
 
+    def meta(self) -> dict[str, Any]:
+        """Return fitted numbers that are no arrays, as plain JSON."""
+        return {}
+
+    def num_parameters(self) -> int:
+        """Return how many fitted weights and biases a prediction uses; standardisation folds into the first of them."""
+        raise NotImplementedError(f"{type(self).__name__} does not count its parameters.")
+
+    def flops_per_row(self) -> int:
+        """Return the operations of one prediction on top of the backbone; a multiplication and an addition count as two."""
+        raise NotImplementedError(f"{type(self).__name__} does not count its operations.")
+
+    def _restore(self, tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> None:
+        """Set fitted attributes from :meth:`tensors` and :meth:`meta`; ``classes_`` and ``widths_`` are there already."""
+        raise NotImplementedError(f"{type(self).__name__} has no file form.")
+
     def _checked_log_proba(self, X: Features) -> Float[Tensor, "n K"]:
         return self._log_proba(self._checked_rows(X))
 
