@@ -35,7 +35,10 @@ class GatedLayersClassifier(LayerwiseClassifier):
 
     temperature_: Float64[Tensor, " S"]
     directions_: Float32[Tensor, "W r"]
-    net_: GateNet
+    gate_weight_in_: Float32[Tensor, "r H"]
+    gate_bias_in_: Float32[Tensor, " H"]
+    gate_weight_out_: Float32[Tensor, "H S"]
+    gate_bias_out_: Float32[Tensor, " S"]
     epoch_: int
     _ARRAYS: ClassVar[tuple[str, ...]] = (
         "temperature_",
@@ -84,24 +87,11 @@ class GatedLayersClassifier(LayerwiseClassifier):
         self.patience = patience
 
     @property
-    def gate_weight_in_(self) -> Float32[Tensor, "r H"]:
-        """Weights into the hidden units."""
-        return self.net_.weight_in
-
-    @property
-    def gate_bias_in_(self) -> Float32[Tensor, " H"]:
-        """Bias of the hidden units."""
-        return self.net_.bias_in
-
-    @property
-    def gate_weight_out_(self) -> Float32[Tensor, "H S"]:
-        """Weights out of the hidden units."""
-        return self.net_.weight_out
-
-    @property
-    def gate_bias_out_(self) -> Float32[Tensor, " S"]:
-        """Bias of the raw values."""
-        return self.net_.bias_out
+    def net_(self) -> GateNet:
+        """The trained net."""
+        return GateNet(
+            self.gate_weight_in_, self.gate_bias_in_, self.gate_weight_out_, self.gate_bias_out_
+        )
 
     def _fit(self, evidence: Evidence) -> None:
         settings, data = self._settings(), evidence.data
@@ -124,7 +114,9 @@ class GatedLayersClassifier(LayerwiseClassifier):
             settings=settings,
             generator=generator_for(self.seed, "gate training"),
         )
-        self.net_, self.epoch_ = trained.net, trained.epoch
+        self.gate_weight_in_, self.gate_bias_in_ = trained.net.weight_in, trained.net.bias_in
+        self.gate_weight_out_, self.gate_bias_out_ = trained.net.weight_out, trained.net.bias_out
+        self.epoch_ = trained.epoch
 
     def _settings(self) -> GateSettings:
         if self.components < 1:
@@ -162,12 +154,6 @@ class GatedLayersClassifier(LayerwiseClassifier):
     ) -> Float64[Tensor, "b K"]:
         raw = self.net_(torch.cat(list(z), dim=1).float() @ self.directions_)
         return self._gated(raw.double(), scores / self.temperature_[:, None])
-
-    def _restore(self, tensors: dict[str, Tensor], meta: dict[str, object]) -> None:  # type: ignore[override]
-        parts = [tensors[name] for name in self._ARRAYS if name.startswith("gate_") and name in tensors]
-        if len(parts) == 4:
-            self.net_ = GateNet(*parts)
-        super()._restore(tensors, meta)
 
     def _own_parameters(self) -> int:
         net = sum(part.numel() for part in self.net_.parts)
