@@ -1,0 +1,46 @@
+"""AdamW (Loshchilov and Hutter 2019), alone: PyTorch's own loads its compiler, which takes seconds in every process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+BETAS = (0.9, 0.999)
+EPSILON = 1e-8
+
+
+class AdamW:
+    """Steps of size ``learning_rate`` along m / (sqrt(v) + eps), with weights shrunk beside the gradient."""
+
+    def __init__(self, weights: Sequence[Tensor], *, learning_rate: float, weight_decay: float) -> None:
+        """Start with zero moments.
+
+        Args:
+            weights: Leaves that require gradients; changed in place.
+            learning_rate: Step size.
+            weight_decay: Share of a weight, per learning rate, that each step takes away.
+        """
+        self._weights = list(weights)
+        self._first = [torch.zeros_like(weight) for weight in self._weights]
+        self._second = [torch.zeros_like(weight) for weight in self._weights]
+        self._learning_rate, self._shrink = learning_rate, 1 - learning_rate * weight_decay
+        self._steps = 0
+
+    @torch.no_grad()
+    def step(self, gradients: Sequence[Tensor]) -> None:
+        """Take one step.
+
+        Args:
+            gradients: One per weight.
+        """
+        self._steps += 1
+        correct_first, correct_second = (1 - beta**self._steps for beta in BETAS)
+        for weight, gradient, first, second in zip(
+            self._weights, gradients, self._first, self._second, strict=True
+        ):
+            first.lerp_(gradient, 1 - BETAS[0])
+            second.lerp_(gradient.square(), 1 - BETAS[1])
+            size = (second / correct_second).sqrt_().add_(EPSILON)
+            weight.mul_(self._shrink).addcdiv_(first, size, value=-self._learning_rate / correct_first)

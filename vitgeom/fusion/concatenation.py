@@ -1,0 +1,172 @@
+"""Softmax regression on standardised layers side by side.
+
+n = rows, b = rows of a block, S = chosen layers, W = width of the concatenation, P = strengths, K = classes.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from jaxtyping import Float32, Float64, Int64
+from torch import Tensor
+
+from vitgeom.errors import InvalidInput
+from vitgeom.fusion.compression import PrincipalAxes, principal_axes
+from vitgeom.fusion.evidence import Evidence
+from vitgeom.fusion.exact_axes import exact_axes
+from vitgeom.fusion.layerwise import LayerwiseClassifier
+from vitgeom.fusion.linear_maps import LinearMaps
+from vitgeom.fusion.linear_path import LinearPath, fit_penalised_linear
+from vitgeom.fusion.scaled_rows import ScaledRows
+from vitgeom.probes.labels import UNKNOWN_CLASS
+from vitgeom.probes.objective import cross_entropy
+from vitgeom.probes.selection import choose_strength
+from vitgeom.seeding import generator_for
+
+CONCAT_L2_GRID: tuple[float, ...] = tuple(float(f"{10 ** (-3 + 0.75 * step):.6g}") for step in range(8))
+"""Eight strengths from 1e-3 to 178: a concatenation has S times the variance of one layer."""
+
+_GRID_TOL, _FINAL_TOL = 1e-4, 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class LinearConcat:
+    """The model that validation chose.
+
+    Attributes:
+        weight: On standardised features side by side.
+        bias: Intercepts.
+        l2: Its strength.
+    """
+
+    weight: Float64[Tensor, "W K"]
+    bias: Float64[Tensor, " K"]
+    l2: float
+
+
+class ConcatenationClassifier(LayerwiseClassifier):
+    """Base: subclasses say which layers.
+
+    Up to ``max_components`` axes the optimum is that of all columns; of more the leading ones are kept, since directions of least
+    variance say least under a penalty.
+    """
+
+    l2_: float
+    _NUMBERS: ClassVar[tuple[str, ...]] = ("l2_",)
+
+    def __init__(
+        self, *, l2: Sequence[float] = CONCAT_L2_GRID, max_components: int = 4096, seed: int = 0
+    ) -> None:
+        """Store parameters.
+
+        Args:
+            l2: Strengths that validation chooses from.
+            max_components: Most principal axes; with fewer training rows or columns nothing is left out.
+            seed: Decides what is held out where no validation rows are given, and the sketch beyond ``max_components``.
+        """
+        super().__init__(seed=seed)
+        self.l2 = l2
+        self.max_components = max_components
+
+    def _fit(self, evidence: Evidence) -> None:
+        layers = self._layers(evidence.data.train.num_layers)
+        scalers = tuple(evidence.probe(layer).standardiser for layer in layers)
+        ones = torch.ones(len(layers), dtype=torch.float64)
+        found = fit_concatenation(
+            ScaledRows(evidence.data.train, layers, scalers, ones),
+            evidence.data.target,
+            val=ScaledRows(evidence.data.val, layers, scalers, ones),
+            val_target=evidence.data.val_target,
+            num_classes=evidence.data.num_classes,
+            l2=self.l2,
+            max_components=self.max_components,
+            seed=self.seed,
+        )
+        self.l2_ = found.l2
+        parts = found.weight.split([len(scaler.mean) for scaler in scalers])
+        # The sum over layers is the score; which layer holds the bias makes no difference.
+        biases = (found.bias, *(torch.zeros_like(found.bias) for _ in layers[1:]))
+        self.maps_ = LinearMaps(layers, scalers, tuple(part.clone() for part in parts), biases)
+
+    def _combine(
+        self, scores: Float64[Tensor, "b S K"], z: Sequence[Float64[Tensor, "b _"]]
+    ) -> Float64[Tensor, "b K"]:
+        return torch.log_softmax(scores.sum(dim=1), dim=1)
+
+    def _own_parameters(self) -> int:
+        return -(len(self.maps_.layers) - 1) * self.maps_.num_classes
+
+    def _own_flops(self) -> int:
+        return 0
+
+    @abstractmethod
+    def _layers(self, num_layers: int) -> tuple[int, ...]:
+        """Return which layers stand side by side."""
+
+
+def fit_concatenation(
+    train: ScaledRows,
+    target: Int64[Tensor, " n"],
+    *,
+    val: ScaledRows,
+    val_target: Int64[Tensor, " m"],
+    num_classes: int,
+    l2: Sequence[float],
+    max_components: int,
+    seed: int,
+) -> LinearConcat:
+    """Fit softmax regression with every strength and keep the one with the least validation log-loss.
+
+    Args:
+        train: Training rows.
+        target: Class indices.
+        val: Validation rows.
+        val_target: Their class indices; rows of an unknown class are left out, they cost every strength the same.
+        num_classes: K.
+        l2: Strengths, > 0.
+        max_components: Most principal axes.
+        seed: Of the sketch beyond ``max_components``.
+
+    Raises:
+        InvalidInput: No strength, one that is not positive, or ``max_components`` < 1.
+    """
+    strengths = _strengths(l2)
+    if max_components < 1:
+        raise InvalidInput(f"max_components must be >= 1, got {max_components}.")
+    axes = _axes(train, max_components=max_components, seed=seed)
+    x, known = axes.project(train), val_target != UNKNOWN_CLASS
+
+    def path(some: Float64[Tensor, " P"], tol: float) -> LinearPath:
+        return fit_penalised_linear(
+            x, target, variances=axes.variances, num_classes=num_classes, l2=some, tol=tol
+        )
+
+    loss = _losses(path(strengths, _GRID_TOL), axes.project(val)[known], val_target[known])
+    chosen = choose_strength(loss)
+    final = path(strengths[chosen, None], _FINAL_TOL)
+    return LinearConcat(axes.directions.double() @ final.weight[0], final.bias[0], float(strengths[chosen]))
+
+
+def _axes(rows: ScaledRows, *, max_components: int, seed: int) -> PrincipalAxes:
+    if min(rows.num_rows, rows.width) <= max_components:
+        return exact_axes(rows)
+    return principal_axes(rows, components=max_components, generator=generator_for(seed, "concatenation"))
+
+
+def _losses(
+    path: LinearPath, x: Float32[Tensor, "m r"], target: Int64[Tensor, " m"]
+) -> Float64[Tensor, " P"]:
+    if not len(target):
+        return torch.zeros(len(path.l2), dtype=torch.float64)
+    return cross_entropy(path.logits(x), target)[0].mean(dim=0)
+
+
+def _strengths(l2: Sequence[float]) -> Float64[Tensor, " P"]:
+    strengths = torch.tensor([float(one) for one in l2], dtype=torch.float64)
+    if not len(strengths) or not bool(((strengths > 0) & torch.isfinite(strengths)).all()):
+        raise InvalidInput(f"l2 must hold positive finite strengths, got {list(l2)}.")
+    return strengths

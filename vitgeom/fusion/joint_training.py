@@ -1,0 +1,157 @@
+"""Joint training of encoder and head, several seeds as one batched model, stopped early by validation.
+
+loss = cross-entropy + w_orth L_orth + (l2 / 2) (||A H - A_0 H_0||^2 + ||B H||^2)
+
+A_0 H_0 is the linear stage, whose weights were judged on rows that they had not seen: the penalty draws back to it rather than to 0.
+
+M = models (seeds), n = training rows, m = validation rows, p = inputs, h = hidden units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float32, Float64, Int64
+from torch import Generator, Tensor
+from torch.nn.functional import cross_entropy
+
+from vitgeom.fusion.encoder import EncoderHead
+from vitgeom.fusion.orthogonality import orthogonality
+from vitgeom.probes.labels import UNKNOWN_CLASS
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How to train.
+
+    Attributes:
+        orth_weight: w_orth.
+        l2: Penalty on what departs from the linear stage.
+        dropout: Share of hidden units that are dropped.
+        learning_rate: Of AdamW, falling along a half cosine.
+        max_epochs: Passes over the rows.
+        patience: Epochs without a lower validation loss after which a model is done.
+        batch_size: Rows of a batch; at least ten times the latents.
+    """
+
+    orth_weight: float
+    l2: float
+    dropout: float
+    learning_rate: float
+    max_epochs: int
+    patience: int
+    batch_size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The best state of each model.
+
+    Attributes:
+        models: Weights at the epoch of the least validation loss; epoch 0 is the linear stage.
+        epoch: That epoch, per model.
+        val_loss: Its validation log-loss.
+        start_loss: Validation log-loss of the linear stage.
+    """
+
+    models: EncoderHead
+    epoch: Int64[Tensor, " M"]
+    val_loss: Float64[Tensor, " M"]
+    start_loss: Float64[Tensor, " M"]
+
+
+def train_jointly(
+    models: EncoderHead,
+    u: Float32[Tensor, "n p"],
+    target: Int64[Tensor, " n"],
+    *,
+    u_val: Float32[Tensor, "m p"],
+    val_target: Int64[Tensor, " m"],
+    settings: TrainingSettings,
+    generators: list[Generator],
+) -> Trained:
+    """Train all models; each has its own order of rows and its own dropout, from its own generator.
+
+    One model's result does not depend on the others that are trained beside it, up to rounding.
+
+    Args:
+        models: Where to start; left alone.
+        u: Inputs of the training rows, held-out where they come from labels.
+        target: Class indices.
+        u_val: Inputs of the validation rows.
+        val_target: Class indices, -1 for an unknown class (left out of the loss).
+        settings: How.
+        generators: One per model.
+    """
+    now = EncoderHead(*(tensor.detach().clone().requires_grad_() for tensor in models.parameters()))
+    anchor = torch.bmm(models.direct, models.head)
+    known = val_target != UNKNOWN_CLASS
+    u_val, val_target = u_val[known], val_target[known]
+    best = models.copy()
+    start_loss = _validation_loss(best, u_val, val_target)
+    best_loss, best_epoch = start_loss.clone(), torch.zeros(len(start_loss), dtype=torch.int64)
+    optimiser = torch.optim.AdamW(now.parameters(), lr=settings.learning_rate, weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=settings.max_epochs)
+    for epoch in range(1, settings.max_epochs + 1):
+        for rows in _batches(len(u), settings.batch_size, generators):
+            loss = _loss(now, u[rows], target[rows], anchor=anchor, settings=settings, generators=generators)
+            optimiser.zero_grad()
+            # The models share no weight, so the gradient of the sum is each one's own.
+            loss.sum().backward()
+            optimiser.step()
+        schedule.step()
+        val_loss = _validation_loss(now, u_val, val_target)
+        # A model whose patience is over is done, whatever the others do.
+        better = (val_loss < best_loss) & (epoch - best_epoch <= settings.patience)
+        for kept, tensor in zip(best.parameters(), now.parameters(), strict=True):
+            kept[better] = tensor.detach()[better]
+        best_loss[better], best_epoch[better] = val_loss[better], epoch
+        if bool((epoch - best_epoch >= settings.patience).all()):
+            break
+    return Trained(best, best_epoch, best_loss, start_loss)
+
+
+def _loss(
+    models: EncoderHead,
+    u: Float32[Tensor, "M b p"],
+    target: Int64[Tensor, "M b"],
+    *,
+    anchor: Float32[Tensor, "M p K"],
+    settings: TrainingSettings,
+    generators: list[Generator],
+) -> Float32[Tensor, " M"]:
+    """Return the objective of each model on its own batch."""
+    keep, kept = None, 1.0 - settings.dropout
+    if settings.dropout > 0:
+        size = (u.shape[1], models.enter.shape[2])
+        keep = torch.stack([torch.rand(size, generator=one) < kept for one in generators])
+    z = models.latents(u, keep=keep, kept=kept)
+    fit = cross_entropy(models.logits(z).transpose(1, 2), target, reduction="none").mean(dim=1)
+    moved = (torch.bmm(models.direct, models.head) - anchor).square().sum(dim=(1, 2))
+    moved = moved + torch.bmm(models.leave, models.head).square().sum(dim=(1, 2))
+    return fit + settings.orth_weight * orthogonality(z) + 0.5 * settings.l2 * moved
+
+
+def _batches(num_rows: int, size: int, generators: list[Generator]) -> Iterator[Int64[Tensor, "M b"]]:
+    """Yield row numbers for each model; a short last batch is left out, since correlations of few rows are noise."""
+    order = torch.stack([torch.randperm(num_rows, generator=one) for one in generators])
+    if num_rows <= size:
+        yield order
+        return
+    for start in range(0, num_rows - size + 1, size):
+        yield order[:, start : start + size]
+
+
+@torch.no_grad()
+def _validation_loss(
+    models: EncoderHead, u: Float32[Tensor, "m p"], target: Int64[Tensor, " m"]
+) -> Float64[Tensor, " M"]:
+    """Return the log-loss of each model; 0 for all where no validation row has a known class."""
+    count = len(models.head_bias)
+    if not len(u):
+        return torch.zeros(count, dtype=torch.float64)
+    logits = models.logits(models.latents(u.expand(count, *u.shape)))
+    log_p = torch.log_softmax(logits.double(), dim=2)
+    return -log_p[:, torch.arange(len(u)), target].mean(dim=1)
