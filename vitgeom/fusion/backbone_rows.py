@@ -27,7 +27,7 @@ class BackboneRows:
 
     @property
     def num_rows(self) -> int:
-        """n."""
+        """The number n of rows."""
         return self._sources[0].num_rows
 
     @property
