@@ -49,8 +49,8 @@ class GroupReport:
 
 def group_accuracy(
     predictions: Int64[Tensor, "M n"],
-    targets: Int64[Tensor, " n"],
-    groups: Int64[Tensor, " n"],
+    targets: Int64[Tensor, " t"],
+    groups: Int64[Tensor, " g"],
     *,
     names: Sequence[str],
     num_resamples: int = 1000,
