@@ -89,9 +89,7 @@ class GatedLayersClassifier(LayerwiseClassifier):
     @property
     def net_(self) -> GateNet:
         """The trained net."""
-        return GateNet(
-            self.gate_weight_in_, self.gate_bias_in_, self.gate_weight_out_, self.gate_bias_out_
-        )
+        return GateNet(self.gate_weight_in_, self.gate_bias_in_, self.gate_weight_out_, self.gate_bias_out_)
 
     def _fit(self, evidence: Evidence) -> None:
         settings, data = self._settings(), evidence.data
