@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from vitgeom.probes.basis import eigenbasis, rotated_features
+from vitgeom.probes.basis import eigenbasis, rotated_features, rotated_file
+from vitgeom.probes.row_file import RowFile
 from vitgeom.probes.standardise import fit_standardiser
 
 
@@ -36,3 +37,19 @@ def test_repeated_columns_leave_directions_of_variance_0():
     basis = eigenbasis(x, standardiser=fit_standardiser(x), chunk_rows=100)
     assert (basis.variances >= 0).all()
     assert (basis.variances[:2] < 1e-12).all()
+
+
+@pytest.mark.parametrize(("rows", "width"), [(50, 7), (6, 20)])
+def test_rows_in_a_file_are_turned_into_a_file(rows, width):
+    x = torch.randn(rows, width, generator=torch.Generator().manual_seed(0))
+    standardiser = fit_standardiser(x)
+    with RowFile(width=width, dtype=x.dtype) as file:
+        file.append(x)
+        basis = eigenbasis(file, standardiser=standardiser, chunk_rows=4)
+        torch.testing.assert_close(
+            basis.variances, eigenbasis(x, standardiser=standardiser, chunk_rows=4).variances
+        )
+        turned = rotated_features(x, standardiser=standardiser, basis=basis, chunk_rows=100)
+        with rotated_file(file, standardiser=standardiser, basis=basis, chunk_rows=4) as streamed:
+            assert streamed.shape == turned.shape
+            torch.testing.assert_close(streamed[:], turned)

@@ -10,6 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from tests.support.layered_features import layered_features
 from vitgeom.errors import InvalidInput, NumericalFailure
 from vitgeom.probes import L2_GRID, FunctionLayers, fit_probes
+from vitgeom.probes.fit import _default_budget
+from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET, STREAM_BYTE_BUDGET
 
 
 @pytest.fixture(scope="module")
@@ -215,3 +217,47 @@ def test_strengths_may_come_in_any_sequence(data, l2):
     given = {**data, "l2": l2}
     probes = inspect.unwrap(fit_probes)(given.pop("X"), given.pop("y"), **given)
     assert probes.l2_grid.tolist() == [0.1, 1.0]
+
+
+def by_rows(x):
+    return FunctionLayers(num_layers=x.shape[1], read_rows=lambda layer, a, b: x[a:b, layer], num_rows=len(x))
+
+
+@pytest.mark.parametrize("refit", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_layers_that_exceed_the_budget_give_the_same_probes(data, refit, weighted):
+    weight = torch.rand(160, generator=torch.Generator().manual_seed(0)) if weighted else None
+    y_val = data["y_val"].clone()
+    y_val[:3] = 7  # a class that training never showed
+    settings = {"y_val": y_val, "refit": refit, "sample_weight": weight, "tol": 1e-8, "l2": (1e-3, 0.1)}
+    memory = fit(data, **settings)
+    streamed = fit(data, X=by_rows(data["X"]), X_val=by_rows(data["X_val"]), byte_budget=1 << 20, **settings)
+    assert streamed.chosen.tolist() == memory.chosen.tolist()
+    assert streamed.best_layer == memory.best_layer
+    assert streamed.converged.all()
+    assert streamed.final_converged.all()
+    for name in ("mean", "std", "weight", "bias", "val_loss", "val_accuracy", "objective"):
+        ours, theirs = getattr(streamed, name), getattr(memory, name)
+        assert (ours - theirs).norm() <= 1e-6 * theirs.norm(), name
+
+
+def test_a_bad_row_of_a_streamed_layer_is_named(data):
+    x = data["X"].clone()
+    x[123, 2, 5] = float("nan")
+    with pytest.raises(InvalidInput, match=r"X must be finite, .* at layer 2, first in row 123"):
+        fit(data, X=by_rows(x), byte_budget=1, l2=(0.1,))
+
+
+def test_features_read_by_rows_are_streamed_earlier_than_those_in_memory(data):
+    x = data["X"]
+    assert _default_budget(x) == _default_budget(x.numpy()) == DEFAULT_BYTE_BUDGET
+    assert _default_budget(FunctionLayers(lambda layer: x[:, layer], num_layers=4)) == DEFAULT_BYTE_BUDGET
+    assert _default_budget(by_rows(x)) == STREAM_BYTE_BUDGET
+
+
+def test_a_memory_map_is_streamed(data, tmp_path):
+    np.save(tmp_path / "x.npy", data["X"].numpy())
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert _default_budget(mapped) == STREAM_BYTE_BUDGET
+    streamed, memory = fit(data, X=mapped, byte_budget=1, l2=(0.1,)), fit(data, l2=(0.1,))
+    torch.testing.assert_close(streamed.objective, memory.objective, rtol=1e-9, atol=0)

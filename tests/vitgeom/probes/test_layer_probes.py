@@ -121,3 +121,37 @@ def test_missing_and_unknown_parts_are_refused(fitted):
         LayerProbes.from_parts(tensors, probes.meta())
     with pytest.raises(InvalidInput, match=r"meta must hold exactly .* missing \['classes'\]"):
         LayerProbes.from_parts(probes.tensors(), {"best_layer": 0, "refit": False})
+
+
+def by_rows(x):
+    return FunctionLayers(num_layers=x.shape[1], read_rows=lambda layer, a, b: x[a:b, layer], num_rows=len(x))
+
+
+def test_rows_give_the_same_as_whole_layers_a_block_at_a_time(fitted, monkeypatch):
+    probes, x = fitted
+    whole, said = probes.logits(x), probes.predict(x)
+    monkeypatch.setattr("vitgeom.probes.layer_probes.chunk_rows", lambda **_: 50)
+    torch.testing.assert_close(probes.logits(by_rows(x)), whole)
+    assert (probes.predict(by_rows(x)) == said).all()
+
+
+@pytest.mark.parametrize("block_rows", [None, 1, 50, 120, 500])
+def test_blocks_of_logits_are_those_of_all_rows(fitted, block_rows):
+    probes, x = fitted
+    blocks = list(probes.logits_blocks(by_rows(x), block_rows=block_rows))
+    assert [start for start, _ in blocks] == list(range(0, 120, block_rows or 120))
+    torch.testing.assert_close(torch.cat([part for _, part in blocks]), probes.logits(x))
+
+
+def test_blocks_need_a_row(fitted):
+    probes, x = fitted
+    with pytest.raises(InvalidInput, match="block_rows must be >= 1, got 0"):
+        probes.logits_blocks(x, block_rows=0)
+
+
+def test_a_bad_row_of_a_block_is_named_by_its_number_in_the_whole(fitted):
+    probes, x = fitted
+    x = x.clone()
+    x[77, 1, 0] = float("inf")
+    with pytest.raises(InvalidInput, match=r"at layer 1, first in row 77"):
+        list(probes.logits_blocks(by_rows(x), block_rows=10))

@@ -9,6 +9,7 @@ import torch
 from tests.oracles import softmax_regression as oracle
 from vitgeom.errors import NumericalFailure
 from vitgeom.probes.layer_fit import fit_layer
+from vitgeom.probes.row_file import RowFile
 from vitgeom.probes.selection import choose_layer, choose_strength, validation_scores
 
 
@@ -72,3 +73,16 @@ def test_best_layer_by_accuracy_then_loss_among_the_converged(accuracy, loss, co
 def test_no_converged_layer_is_a_failure_not_a_choice():
     with pytest.raises(NumericalFailure, match=r"none of the 2 layer probes converged.*raise max_iter"):
         choose_layer(accuracy=doubles(0.1, 0.2), loss=doubles(1, 1), converged=torch.tensor([False, False]))
+
+
+def test_rows_in_a_file_get_the_same_scores(small, strengths, monkeypatch):
+    x, y = small
+    fit = fit_layer(x[:40], y[:40], num_classes=3, l2=strengths)
+    target = y.clone()
+    target[::9] = -1
+    memory = validation_scores(fit, x, target, num_train=40)
+    monkeypatch.setattr("vitgeom.probes.selection.chunk_rows", lambda **_: 7)
+    with RowFile(width=5, dtype=x.dtype) as file:
+        file.append(x)
+        for streamed, whole in zip(validation_scores(fit, file, target, num_train=40), memory, strict=True):
+            torch.testing.assert_close(streamed, whole)

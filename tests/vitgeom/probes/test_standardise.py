@@ -5,7 +5,8 @@ import torch
 
 from tests.oracles.softmax_regression import standardise
 from vitgeom.errors import InvalidInput
-from vitgeom.probes.standardise import fit_standardiser
+from vitgeom.probes.row_file import RowFile
+from vitgeom.probes.standardise import fit_standardiser, stream_standardiser
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
@@ -57,3 +58,22 @@ def test_another_width_is_refused():
     standardiser = fit_standardiser(torch.randn(5, 2, generator=torch.Generator().manual_seed(0)))
     with pytest.raises(InvalidInput, match="must have the training width 2, got 3"):
         standardiser(torch.zeros(1, 3))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("chunk_rows", [1, 7, 100])
+def test_rows_in_a_file_give_the_same(weighted, chunk_rows):
+    g = torch.Generator().manual_seed(0)
+    x = torch.randn(40, 4, generator=g) + 1000
+    weight = torch.rand(40, generator=g, dtype=torch.float64) if weighted else None
+    x[:, 2] = 0.1
+    if weight is not None:
+        weight[:9], x[:9, 2] = 0.0, 5.0  # constant where the weight is
+    memory = fit_standardiser(x, weight=weight)
+    with RowFile(width=4, dtype=x.dtype) as file:
+        file.append(x)
+        streamed = stream_standardiser(file, weight=weight, chunk_rows=chunk_rows)
+    torch.testing.assert_close(streamed.mean, memory.mean, rtol=1e-13, atol=0)
+    torch.testing.assert_close(streamed.std, memory.std, rtol=1e-10, atol=0)
+    assert streamed.std[2] == 1
+    assert streamed.mean[2] == x[-1, 2].double()
