@@ -124,7 +124,7 @@ def test_methods_share_their_resamples():
             r"groups span 4\.\.4, but must be -1 or an index into the 4 names",
         ),
         ({"groups": torch.full((120,), -2).index_fill(0, torch.tensor([0]), 1)}, r"groups span -2\.\.1"),
-        ({"num_resamples": 0}, "num_resamples must be >= 1"),
+        ({"num_resamples": 0}, "num_resamples must be a whole number >= 1"),
         ({"level": 1.0}, "level must lie strictly between 0 and 1"),
     ],
 )

@@ -1,7 +1,7 @@
 """The files of CIFAR-10-C and CIFAR-100-C: one array of images per corruption, one of labels; mapped, not loaded.
 
 ``<corruption>.npy`` holds uint8 [5 n, H, W, 3], n images at severity 1, the same n at severity 2, and so on to 5; ``labels.npy`` holds whole
-numbers [5 n]. In the published files n is 10 000 and H = W = 32; other sizes are read as well.
+numbers [5 n]. In the published files n is 10,000 and H = W = 32; other sizes are read as well.
 """
 
 from __future__ import annotations
