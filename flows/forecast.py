@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from flows.cell import Cell
 from flows.extract import settings_from
+from flows.fusion_requests import fusion_request_from
 from flows.probe import request_from
 from flows.study import Resolved
-from tasks import fit_probes
+from tasks import fit_fusion, fit_probes
+from tasks.fusion_request import VERTICAL
 from tasks.plan_extraction import plan
 from vitgeom.errors import StoreError
 from vitgeom.store.features import FeatureStore, open_features
@@ -27,6 +29,8 @@ class Forecast:
     ranges_missing: int
     images_missing: int
     probes_stored: bool
+    methods: int
+    fusion_stored: bool
 
     def line(self) -> str:
         """Return what a reader wants to know, in one line."""
@@ -34,7 +38,9 @@ class Forecast:
             features = f"{self.ranges - self.ranges_missing} of {self.ranges} ranges stored, {self.images_missing} images to compute"
         else:
             features = f"all {self.ranges} ranges stored"
-        return f"{self.cell.name}: features {features}; probes {'stored' if self.probes_stored else 'to fit'}"
+        probes = "stored" if self.probes_stored else "to fit"
+        fusion = "stored" if self.fusion_stored else "to fit"
+        return f"{self.cell.name}: features {features}; probes {probes}; fusion by {self.methods} methods {fusion}"
 
 
 def forecast(cell: Cell, wanted: Resolved) -> Forecast:
@@ -54,6 +60,7 @@ def forecast(cell: Cell, wanted: Resolved) -> Forecast:
         if stored is None
         else [(start, stop) for _, start, stop in stored.missing()]
     )
+    manifest = None if stored is None else _manifest(stored)
     return Forecast(
         cell=cell,
         ranges=work.total_ranges
@@ -61,7 +68,10 @@ def forecast(cell: Cell, wanted: Resolved) -> Forecast:
         else sum(len(stored.ranges(split)) for split in stored.splits),
         ranges_missing=len(missing),
         images_missing=sum(stop - start for start, stop in missing),
-        probes_stored=stored is not None and _has_probes(stored, wanted),
+        probes_stored=manifest is not None and fit_probes.stored(request_from(manifest, wanted)) is not None,
+        methods=len(VERTICAL if wanted.params.fusion.methods == "all" else wanted.params.fusion.methods),
+        fusion_stored=manifest is not None
+        and fit_fusion.stored(fusion_request_from(manifest, wanted)) is not None,
     )
 
 
@@ -74,8 +84,7 @@ def _stored(root: Root, address: str) -> FeatureStore | None:
         return None
 
 
-def _has_probes(stored: FeatureStore, wanted: Resolved) -> bool:
+def _manifest(stored: FeatureStore) -> Manifest | None:
     if not stored.root.exists(MANIFEST):
-        return False
-    manifest = Manifest.from_json(stored.root.read_json(MANIFEST))
-    return fit_probes.stored(request_from(manifest, wanted)) is not None
+        return None
+    return Manifest.from_json(stored.root.read_json(MANIFEST))

@@ -6,6 +6,9 @@
     probes/<dataset>/<backbone>.safetensors      fitted probes
     probes/<dataset>/<backbone>.json             how they were fitted and chosen
     recoverability/<dataset>/<backbone>.json     what earlier layers recover of the last layer's errors
+    fusion/<dataset>/<backbone>.json             how methods compare that fuse the layers, what each chose, which failed and why
+    fusion/<dataset>/<backbone>.safetensors      their class indices on the test images, by method and seed
+    horizontal/<dataset>.json, .safetensors      the same for the last layers of several backbones together
     report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
 
 The features themselves stay in the store; a manifest names their address in it and their digest.
@@ -32,6 +35,10 @@ PROBE_FILES = {
     "probes.safetensors": "probes/{path}.safetensors",
     "probes.json": "probes/{path}.json",
     "recoverability.json": "recoverability/{path}.json",
+}
+FUSION_FILES = {
+    "comparison.json": "fusion/{path}.json",
+    "predictions.safetensors": "fusion/{path}.safetensors",
 }
 
 
@@ -91,6 +98,24 @@ class Results:
         stored = Root(fitted.uri)
         for name, path in self.probes(cell).items():
             _write(path, stored.read_bytes(name))
+
+    def fusion(self, cell: Cell) -> dict[str, Path]:
+        """Return the places of a cell's comparison files by the name that they have in the store."""
+        return {name: self.folder / place.format(path=cell.path) for name, place in FUSION_FILES.items()}
+
+    def write_fusion(self, cell: Cell, *, fused: Receipt) -> None:
+        """Copy a cell's comparison out of the store; the fitted classifiers stay there."""
+        stored = Root(fused.uri)
+        for name, path in self.fusion(cell).items():
+            _write(path, stored.read_bytes(name))
+
+    def read_fusion(self, cell: Cell) -> dict[str, Any]:
+        """Return how methods compare on a cell.
+
+        Raises:
+            InvalidInput: The cell has no comparison yet.
+        """
+        return self._json(self.fusion(cell)["comparison.json"], cell, stage="fuse")
 
     def read_recoverability(self, cell: Cell) -> dict[str, Any]:
         """Return what was found for a cell.

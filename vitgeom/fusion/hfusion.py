@@ -6,7 +6,6 @@ n = rows, B = backbones, L = layers of a backbone, D = width.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
 
 from vitgeom.fusion.backbone_rows import BackboneRows, backbone_rows
 from vitgeom.fusion.vfusion import VFusionClassifier
@@ -22,7 +21,9 @@ class HFusionClassifier(VFusionClassifier):
     encoder and head is ``VFusionClassifier(selection="last")``.
     """
 
-    def fit(self, X: object, y: Labels, X_val: object = None, y_val: Labels | None = None) -> Self:
+    def fit(
+        self, X: object, y: Labels, X_val: object = None, y_val: Labels | None = None
+    ) -> HFusionClassifier:
         """Fit on training rows; every choice is made on validation rows.
 
         Args:
