@@ -11,6 +11,7 @@ from flows import artifacts, console
 from flows.engine_scope import engine_for
 from flows.extract import extract
 from flows.fuse import fuse
+from flows.horizontal import horizontal
 from flows.image_folder import study_of_folder
 from flows.outcome import Outcome, PartsFailed, final, problems, require_all
 from flows.probe import probe
@@ -73,14 +74,16 @@ def full_benchmark(
         probed = _attempt(probe, study, left_out=list(problems(extracted)))
         outcomes = final(extracted, probed)
         fused = _attempt(fuse, study, left_out=list(problems(outcomes)))
-    summary = Summary(wanted.profile, tuple(outcomes), tuple(fused))
+        across = _attempt(horizontal, study, left_out=list(problems(extracted)))
+    summary = Summary(wanted.profile, tuple(outcomes), (*fused, *across))
     for line in summary.lines():
         console.say(line)
-    page = report(study, failed=problems(outcomes), unfused=problems(fused))
-    tracked = record(wanted, probed=outcomes, fused=fused, page=page, tags=run_file.tags)
-    run_file.write(tracked=tracked, steps={"extract": extracted, "probe": probed, "fuse": fused})
+    page = report(study, failed=problems(outcomes), unfused=problems([*fused, *across]))
+    tracked = record(wanted, probed=outcomes, fused=[*fused, *across], page=page, tags=run_file.tags)
+    steps = {"extract": extracted, "probe": probed, "fuse": fused, "horizontal": across}
+    run_file.write(tracked=tracked, steps=steps)
     artifacts.publish(summary, page=page.uri)
-    require_all("benchmark", final(outcomes, fused))
+    require_all("benchmark", final(outcomes, fused, across))
     return summary.to_json(page=page.uri)
 
 

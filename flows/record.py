@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from flows import console
-from flows.cell import Cell
 from flows.outcome import Outcome
 from flows.provenance import git_state
 from flows.results import Results
@@ -40,7 +39,8 @@ def record(
     Args:
         wanted: The study.
         probed: What became of each cell; those without a receipt are left out.
-        fused: What became of its fusion; a cell without it is recorded without the figures of methods.
+        fused: What became of its fusion; a cell without it is recorded without the figures of methods. What several backbones
+            reach together belongs to the study as a whole.
         page: The receipt of the report.
         tags: How it was run.
     """
@@ -86,7 +86,11 @@ def study_record(
         name=wanted.profile,
         key=key,
         params=params,
-        metrics=(Metric("cells_done", len(done)), Metric("cells_failed", failed)),
+        metrics=(
+            Metric("cells_done", len(done)),
+            Metric("cells_failed", failed),
+            *_horizontal_metrics(fused),
+        ),
         tags={**tags, **origin_tags()},
         artifacts=(str(Path(wanted.out, "report.html").absolute()), str(figures.absolute())),
         artifacts_digest=page.digest,
@@ -141,6 +145,14 @@ def _cell_record(
         artifacts=(str(results.probes(cell)["recoverability.json"].absolute()),),
         fusion=tuple(str(path.absolute()) for path in results.fusion(cell).values()) if fused else (),
     )
+
+
+def _horizontal_metrics(fused: Sequence[Outcome]) -> list[Metric]:
+    return [
+        Metric(f"horizontal_accuracy.{outcome.cell.dataset}", outcome.receipt.detail["accuracy"]["hfusion"])
+        for outcome in fused
+        if outcome.receipt is not None and "hfusion" in outcome.receipt.detail["accuracy"]
+    ]
 
 
 def _method_metrics(table: Mapping[str, Any]) -> list[Metric]:

@@ -5,18 +5,19 @@ The page depends on results, parameters and code alone, so the benchmark and ``d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from flows import console
 from flows.cell import Cell
-from flows.fusion_requests import fusion_request_for
+from flows.fusion_requests import fusion_request_for, horizontal_request_for
+from flows.horizontal import several_backbones
 from flows.probe import request_for
 from flows.provenance import provenance
 from flows.results import Results
 from flows.steps import flow, task
 from flows.study import Resolved, Study
-from tasks import fit_fusion, fit_probes, render_report
+from tasks import fit_fusion, fit_horizontal, fit_probes, render_report
 from tasks.extraction_cost import extraction_cost
 from tasks.receipt import Receipt
 from tasks.render_report import (
@@ -72,7 +73,10 @@ def request_for_page(
         title=TITLE,
         combinations=tuple(_source(cell, results, failed.get(cell.name)) for cell in wanted.cells),
         datasets=tuple(_notes(finished, results)),
-        fusion=tuple(_fusion(cell, wanted, results, unfused.get(cell.name)) for cell in finished),
+        fusion=(
+            *(_fusion(cell, wanted, results, unfused.get(cell.name)) for cell in finished),
+            *_across(finished, wanted, results, unfused),
+        ),
         costs=tuple(cost for cell in finished for cost in _costs(cell, wanted, results)),
         provenance=provenance(wanted.params),
         out=str(wanted.out),
@@ -100,14 +104,33 @@ def _fusion(cell: Cell, wanted: Resolved, results: Results, problem: str | None)
     results.read_fusion(cell)  # refuses, with the way out, where there is none yet
     return named(
         comparison=str(results.fusion(cell)["comparison.json"].absolute()),
-        seconds_per_image=_times(cell, wanted, results),
+        seconds_per_image=_times(lambda: fit_fusion.stored(fusion_request_for(cell, wanted, results))),
     )
 
 
-def _times(cell: Cell, wanted: Resolved, results: Results) -> dict[str, float]:
+def _across(
+    cells: Sequence[Cell], wanted: Resolved, results: Results, unfused: Mapping[str, str]
+) -> Iterator[FusionSource]:
+    """Yield the comparison over several backbones of each dataset that has them."""
+    for group, members in several_backbones(cells).items():
+        named = partial(FusionSource, dataset=group.dataset, backbone=group.backbone, horizontal=True)
+        if group.name in unfused:
+            yield named(failed=unfused[group.name])
+        elif results.read_horizontal(group.dataset) is not None:
+            yield named(
+                comparison=str(results.horizontal(group.dataset).absolute()),
+                seconds_per_image=_times(
+                    lambda members=members: fit_horizontal.stored(  # type: ignore[misc]
+                        horizontal_request_for(members, wanted, results)
+                    )
+                ),
+            )
+
+
+def _times(stored: Callable[[], Receipt | None]) -> dict[str, float]:
     """Return what was measured when the methods were fitted; results may have come here without the store that knows."""
     try:
-        fused = fit_fusion.stored(fusion_request_for(cell, wanted, results))
+        fused = stored()
     except StoreError:
         return {}
     return {} if fused is None else dict(fused.detail["seconds_per_image"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
 from jaxtyping import Int64
 from safetensors.torch import save
 from torch import Tensor
@@ -77,7 +78,9 @@ def result_files(
     tensors = {**predicted, TARGET: target, LAYERS: layers}
     return {
         COMPARISON: json_bytes(table),
-        PREDICTIONS: save({name: tensor.contiguous() for name, tensor in tensors.items()}),
+        PREDICTIONS: save(
+            {name: tensor.clone(memory_format=torch.contiguous_format) for name, tensor in tensors.items()}
+        ),
         **{
             classifier_name(fit.entry.name, seed): classifier_bytes(one)
             for fit in done

@@ -87,11 +87,13 @@ class CombinationSource(_Small):
 class FusionSource(_Small):
     """How methods on all layers of one pair compare: the URI of the comparison, or the reason why there is none.
 
-    ``seconds_per_image`` are measured times by method, which no result file holds.
+    ``seconds_per_image`` are measured times by method, which no result file holds. ``horizontal``: ``backbone`` names several,
+    and their last layers are compared with all of them together.
     """
 
     dataset: str
     backbone: str
+    horizontal: bool = False
     comparison: str | None = None
     failed: str | None = None
     seconds_per_image: dict[str, float] = Field(default_factory=dict)
@@ -255,7 +257,12 @@ def _material(request: RenderRequest) -> Material:
             for cost in request.costs
         ),
         provenance=request.provenance,
-        fused=tuple(_fused(source) for source in request.fusion if source.failed is None),
+        fused=tuple(
+            _fused(source) for source in request.fusion if source.failed is None and not source.horizontal
+        ),
+        across=tuple(
+            _fused(source) for source in request.fusion if source.failed is None and source.horizontal
+        ),
         unfused=tuple(
             Failure(source.dataset, source.backbone, source.failed)
             for source in request.fusion

@@ -8,7 +8,7 @@ from vitgeom.report import fusion_tables
 from vitgeom.report.combination import Failure
 from vitgeom.report.drawing import Drawing
 from vitgeom.report.fused_pair import FusedPair
-from vitgeom.report.fusion_verdict import fusion_headline, fusion_sentence
+from vitgeom.report.fusion_verdict import fusion_headline, fusion_sentence, horizontal_sentence
 from vitgeom.report.markup import Markup, element, join
 from vitgeom.report.material import Material
 
@@ -23,7 +23,7 @@ def fusion_blocks(material: Material, drawings: Mapping[str, Drawing]) -> list[M
         material: What to show.
         drawings: Of each comparison by its label.
     """
-    if not material.fused and not material.unfused:
+    if not (material.fused or material.across or material.unfused):
         return [element("p", EMPTY, class_="muted")]
     blocks = [
         element("p", QUESTION, class_="muted"),
@@ -34,11 +34,12 @@ def fusion_blocks(material: Material, drawings: Mapping[str, Drawing]) -> list[M
             fusion_tables.means(material.fused),
             fusion_tables.paper(material.fused, material.finished),
         ]
-    blocks += [_block(pair, drawings[pair.label]) for pair in material.fused]
+    blocks += [_block(pair, fusion_sentence(pair), drawings[pair.label]) for pair in material.fused]
+    blocks += [_block(pair, horizontal_sentence(pair), drawings[pair.label]) for pair in material.across]
     return blocks + [_failed(failure) for failure in material.unfused]
 
 
-def _block(pair: FusedPair, drawing: Drawing) -> Markup:
+def _block(pair: FusedPair, sentence: str, drawing: Drawing) -> Markup:
     caption = element(
         "figcaption",
         element("b", drawing.title),
@@ -48,7 +49,7 @@ def _block(pair: FusedPair, drawing: Drawing) -> Markup:
     return join(
         [
             element("h3", pair.label),
-            element("p", fusion_sentence(pair)),
+            element("p", sentence),
             element("figure", drawing.inline(), caption, class_="wide"),
             element(
                 "details", element("summary", f"Method by method: {pair.label}"), fusion_tables.methods(pair)

@@ -61,6 +61,21 @@ def fusion_sentence(pair: FusedPair) -> str:
     return f"One classifier on all layers gets {spelled(fused.accuracy)}{against}.{closed}"
 
 
+def horizontal_sentence(pair: FusedPair) -> str:
+    """Return in one sentence what the last layers of several backbones reach together, and how far that is from each alone.
+
+    Args:
+        pair: The comparison over several backbones.
+    """
+    differences = [
+        f"{row.title}, {points(-span.value)} (95 % interval {points(-span.high)} to {points(-span.low)})"
+        for row in pair.methods
+        if (span := row.score.difference) is not None
+    ]
+    fused = pair.reference
+    return f"{fused.title} on all backbones at once gets {spelled(fused.score.accuracy)}; difference to {'; to '.join(differences)}."
+
+
 def fusion_headline(pairs: Sequence[FusedPair]) -> str:
     """Return the answer over all pairs in one sentence.
 

@@ -62,6 +62,6 @@ def paint_gallery(material: Material) -> Gallery:
         },
         methods={
             pair.label: accuracy_by_method(pair, name=f"methods-{number}")
-            for number, pair in enumerate(material.fused, start=1)
+            for number, pair in enumerate([*material.fused, *material.across], start=1)
         },
     )

@@ -44,7 +44,8 @@ class Material:
         failed: Pairs without.
         datasets: Facts on the datasets.
         costs: Time and memory by stage.
-        fused: How methods compare that use all layers, by pair; then those over several backbones.
+        fused: How methods compare that use all layers, by pair.
+        across: How the last layers of several backbones compare with all of them together, by dataset.
         unfused: Pairs whose comparison failed.
         provenance: Any nesting of plain JSON: parameters, versions, commit, machine, engine.
     """
@@ -57,6 +58,7 @@ class Material:
     costs: tuple[Cost, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
     fused: tuple[FusedPair, ...] = ()
+    across: tuple[FusedPair, ...] = ()
     unfused: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
@@ -65,7 +67,7 @@ class Material:
                 "a report needs at least one dataset × backbone, finished or failed; got none."
             )
         _check_once([*self.finished, *self.failed])
-        _check_once([*self.fused, *self.unfused])
+        _check_once([*self.fused, *self.across, *self.unfused])
 
 
 def _check_once(pairs: Sequence[Combination | FusedPair | Failure]) -> None:
