@@ -10,7 +10,7 @@ from torch import Tensor
 
 from vitgeom.errors import InvalidInput
 from vitgeom.probes.given_features import layer_tensor
-from vitgeom.probes.layers import Features, RowSource
+from vitgeom.probes.layers import RowSource
 from vitgeom.probes.row_access import as_rows
 
 
@@ -27,7 +27,7 @@ class BackboneRows:
 
     @property
     def num_rows(self) -> int:
-        """n."""
+        """The number n of rows."""
         return self._sources[0].num_rows
 
     @property
@@ -64,11 +64,13 @@ def backbone_rows(x: object, *, name: str) -> BackboneRows:
     sources = [_source(part, name=f"{name}[{number}]") for number, part in enumerate(x)]
     counts = [source.num_rows for source in sources]
     if len(set(counts)) > 1:
-        raise InvalidInput(f"the backbones of {name} must have the same rows in the same order, got {counts}.")
+        raise InvalidInput(
+            f"the backbones of {name} must have the same rows in the same order, got {counts}."
+        )
     return BackboneRows(sources)
 
 
-def _source(part: Features, *, name: str) -> RowSource:
+def _source(part: object, *, name: str) -> RowSource:
     if isinstance(part, np.ndarray) and part.ndim == 2:
         part = layer_tensor(part, name=name, layer=0)
     return as_rows(part[:, None] if isinstance(part, Tensor) and part.ndim == 2 else part, name=name)

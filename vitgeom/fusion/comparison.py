@@ -120,10 +120,10 @@ class Comparison:
 
 
 def compare(
-    predictions: Mapping[str, Int64[Tensor, "R n"]],
+    predictions: Mapping[str, Int64[Tensor, "_ _"]],
     target: Int64[Tensor, " n"],
     *,
-    layer_predictions: Int64[Tensor, "L n"],
+    layer_predictions: Int64[Tensor, "L m"],
     best_layer: int,
     reference: str = "vfusion",
     seed: int,
@@ -134,9 +134,9 @@ def compare(
     All methods share the resamples, so that what they have in common cancels in the differences.
 
     Args:
-        predictions: Class indices on the test samples, by method, one line per seed.
+        predictions: Class indices on the test samples, by method, ``[R, n]``: one line per seed.
         target: Class indices, -1 for a class that training never showed.
-        layer_predictions: Those of each layer's probe.
+        layer_predictions: Those of each layer's probe, ``[L, n]``.
         best_layer: Chosen on validation, from 0.
         reference: Which method differences are taken to.
         seed: Decides the resamples.

@@ -85,7 +85,11 @@ def measure_cost(
         InvalidInput: ``batch_size``, ``calls`` or ``backbone_passes`` is below 1, or features of another backbone.
         NotFittedError: Not fitted yet.
     """
-    for argument, value in (("batch_size", batch_size), ("calls", calls), ("backbone_passes", backbone_passes)):
+    for argument, value in (
+        ("batch_size", batch_size),
+        ("calls", calls),
+        ("backbone_passes", backbone_passes),
+    ):
         if value < 1:
             raise InvalidInput(f"{argument} must be >= 1, got {value}.")
     held = _held(estimator._checked_rows(X), batch_size=batch_size)  # type: ignore[arg-type]

@@ -55,7 +55,9 @@ class GateSettings:
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name} must be >= 1, got {getattr(self, name)}.")
         if not 0 <= self.dropout < 1:
-            raise InvalidInput(f"dropout must be at least 0 and below 1, got {self.dropout}; 0 switches it off.")
+            raise InvalidInput(
+                f"dropout must be at least 0 and below 1, got {self.dropout}; 0 switches it off."
+            )
         if not self.learning_rate > 0 or not self.weight_decay >= 0:
             raise InvalidInput(
                 f"learning_rate must be > 0 and weight_decay >= 0, got {self.learning_rate} and {self.weight_decay}."
@@ -155,9 +157,7 @@ def train_gate(
         return TrainedGate(net, 0, None)
     best = TrainedGate(net, 0, _loss(net, val, combine))
     live = GateNet(*(part.clone().requires_grad_() for part in net.parts))
-    optimiser = AdamW(
-        live.parts, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay
-    )
+    optimiser = AdamW(live.parts, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay)
     for epoch in range(1, settings.max_epochs + 1):
         _one_epoch(live, train, optimiser=optimiser, combine=combine, settings=settings, generator=generator)
         loss = _loss(live, val, combine)

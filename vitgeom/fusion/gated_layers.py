@@ -89,9 +89,7 @@ class GatedLayersClassifier(LayerwiseClassifier):
     @property
     def net_(self) -> GateNet:
         """The trained net."""
-        return GateNet(
-            self.gate_weight_in_, self.gate_bias_in_, self.gate_weight_out_, self.gate_bias_out_
-        )
+        return GateNet(self.gate_weight_in_, self.gate_bias_in_, self.gate_weight_out_, self.gate_bias_out_)
 
     def _fit(self, evidence: Evidence) -> None:
         settings, data = self._settings(), evidence.data
@@ -143,7 +141,7 @@ class GatedLayersClassifier(LayerwiseClassifier):
         scores: Callable[[int], Float32[Tensor, "n K"]],
         keep: Tensor | None = None,
     ) -> GateRows:
-        inputs = PrincipalAxes(self.directions_, torch.empty(0, dtype=torch.float64), 0.0)
+        inputs = PrincipalAxes(self.directions_, torch.zeros(self.directions_.shape[1], dtype=torch.float64), 0.0)
         stacked = torch.stack([scores(layer) for layer in self.maps_.layers], dim=1)
         tempered = (stacked / self.temperature_[:, None]).float()
         every = GateRows(inputs.project(self._rows(source)), tempered, target)

@@ -46,7 +46,9 @@ class LayerwiseClassifier(LayerClassifier):
 
     def summary(self) -> Mapping[str, Any]:
         """Return what was chosen in fitting, as plain JSON; layers count from 0."""
-        arrays = {name.rstrip("_"): getattr(self, name).tolist() for name in self._ARRAYS if self._is_short(name)}
+        arrays = {
+            name.rstrip("_"): getattr(self, name).tolist() for name in self._ARRAYS if self._is_short(name)
+        }
         return {**arrays, **{name.rstrip("_"): value for name, value in self.meta().items()}}
 
     def num_parameters(self) -> int:

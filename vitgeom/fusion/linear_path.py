@@ -5,7 +5,7 @@ n = rows, r = coordinates, P = strengths, K = classes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float32, Float64, Int64
@@ -61,6 +61,18 @@ def fit_penalised_linear(
         tol: Relative gradient norm. Choices by validation need no more than 1e-4.
         max_iter: Most Newton steps per strength.
     """
+    if not x.shape[1]:
+        # Nothing varies: one empty coordinate, so that the solver has a weight, leaves the biases.
+        padded = fit_penalised_linear(
+            x.new_zeros(len(x), 1),
+            target,
+            variances=variances.new_zeros(1),
+            num_classes=num_classes,
+            l2=l2,
+            tol=tol,
+            max_iter=max_iter,
+        )
+        return replace(padded, weight=padded.weight[:, :0])
     rank = x.shape[1]
     same = Standardiser(torch.zeros(rank, dtype=torch.float64), torch.ones(rank, dtype=torch.float64))
     basis = EigenBasis(torch.eye(rank, dtype=torch.float64), variances)

@@ -54,7 +54,9 @@ def mixture_weights(
         InvalidInput: A probability is not positive and finite.
     """
     if not bool(((probability > 0) & torch.isfinite(probability)).all()):
-        raise InvalidInput("probability must be positive and finite; give what a layer rules out a small floor.")
+        raise InvalidInput(
+            "probability must be positive and finite; give what a layer rules out a small floor."
+        )
     p = probability.numpy()
     w = np.full(p.shape[1], 1 / p.shape[1])
     steps = 0

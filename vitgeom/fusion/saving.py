@@ -89,7 +89,9 @@ def _written(content: bytes, file: Path) -> Path:
         partial.write_bytes(content)
         partial.replace(file)
     except OSError as error:
-        raise StoreError(f"{file} cannot be written ({error}); choose a folder that you may write to.") from error
+        raise StoreError(
+            f"{file} cannot be written ({error}); choose a folder that you may write to."
+        ) from error
     finally:
         partial.unlink(missing_ok=True)
     return file
@@ -103,7 +105,9 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
             record = json.loads((opened.metadata() or {})["vitgeom"])
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
     except (SafetensorError, KeyError, ValueError) as error:
-        raise CorruptData(f"{file} holds no classifier of vitgeom ({error!r}); write it again with save.") from error
+        raise CorruptData(
+            f"{file} holds no classifier of vitgeom ({error!r}); write it again with save."
+        ) from error
     if not isinstance(record, dict) or record.get("format") != FORMAT or set(record) != set(_FIELDS):
         found = record.get("format") if isinstance(record, dict) else None
         raise InvalidInput(

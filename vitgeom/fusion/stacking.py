@@ -67,7 +67,5 @@ class LogisticStackingClassifier(LayerwiseClassifier):
         return 2 * len(self.mean_) + 2 * self.weight_.numel() + len(self.bias_)
 
 
-def _side_by_side(
-    logits: Callable[[int], Float32[Tensor, "n K"]], layers: range
-) -> Float32[Tensor, "n f"]:
+def _side_by_side(logits: Callable[[int], Float32[Tensor, "n K"]], layers: range) -> Float32[Tensor, "n f"]:
     return torch.cat([logits(layer) for layer in layers], dim=1)

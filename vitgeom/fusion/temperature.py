@@ -19,9 +19,7 @@ _STEPS = 60
 _CLOSE = 1e-12
 
 
-def fit_temperatures(
-    logits: Float[Tensor, "m L K"], target: Int64[Tensor, " m"]
-) -> Float64[Tensor, " L"]:
+def fit_temperatures(logits: Float[Tensor, "m L K"], target: Int64[Tensor, " m"]) -> Float64[Tensor, " L"]:
     """Return T_l = argmin mean -log softmax(logits_l / T)_y within the bounds, for every layer.
 
     The loss is convex in beta with derivative mean(E_p[z] - z_y) and second derivative mean(Var_p[z]): Newton, kept inside a bracket that

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import torch
+
+from tests.oracles.softmax_regression import solve
+from tests.support.layered_features import layered_features
+from vitgeom.fusion.linear_path import fit_penalised_linear
+
+
+def uncorrelated(rows: int, width: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    x, y = layered_features(rows, 1, width, 3)
+    z = x[:, 0].double() - x[:, 0].double().mean(dim=0)
+    variances, directions = torch.linalg.eigh(z.T @ z / rows)
+    return (z @ directions).float(), y, variances
+
+
+def test_every_strength_is_the_optimum_on_the_coordinates_as_they_are():
+    x, y, variances = uncorrelated(80, 5)
+    l2 = torch.tensor([1e-2, 1.0], dtype=torch.float64)
+    path = fit_penalised_linear(x, y, variances=variances, num_classes=3, l2=l2, tol=1e-7)
+    assert bool(path.converged.all())
+    for number, strength in enumerate(l2.tolist()):
+        weight, bias = solve(x.double().numpy(), y.numpy(), strength, num_classes=3)
+        torch.testing.assert_close(path.weight[number], torch.from_numpy(weight), atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(path.bias[number], torch.from_numpy(bias), atol=1e-5, rtol=1e-4)
+        expected = x.double() @ path.weight[number] + path.bias[number]
+        torch.testing.assert_close(path.logits(x)[:, number], expected)
+
+
+def test_scaling_a_coordinate_up_lets_it_speak_louder():
+    x, y, variances = uncorrelated(80, 5)
+    l2 = torch.tensor([10.0], dtype=torch.float64)
+    plain = fit_penalised_linear(x, y, variances=variances, num_classes=3, l2=l2)
+    factor = torch.tensor([1.0, 1.0, 1.0, 1.0, 10.0])
+    loud = fit_penalised_linear(
+        x * factor, y, variances=variances * factor.double().square(), num_classes=3, l2=l2
+    )
+    effect = [
+        (path.weight[0, -1].norm() * (x * by)[:, -1].std()) for path, by in ((plain, 1.0), (loud, factor))
+    ]
+    assert effect[1] > 2 * effect[0]
+
+
+def test_no_coordinates_leave_the_class_frequencies():
+    _, y, _ = uncorrelated(60, 3)
+    path = fit_penalised_linear(
+        torch.zeros(60, 0),
+        y,
+        variances=torch.zeros(0, dtype=torch.float64),
+        num_classes=3,
+        l2=torch.ones(1, dtype=torch.float64),
+        tol=1e-8,
+    )
+    expected = torch.bincount(y, minlength=3).double() / 60
+    torch.testing.assert_close(torch.softmax(path.bias[0], dim=0), expected, atol=1e-6, rtol=0)
