@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flows.cell import Cell
+from flows.cell import Cell, together
 from flows.extract import settings_from
-from flows.fusion_requests import fusion_request_from
+from flows.fusion_requests import fusion_request_from, horizontal_request_from
 from flows.probe import request_from
 from flows.study import Resolved
-from tasks import fit_fusion, fit_probes
+from tasks import fit_fusion, fit_horizontal, fit_probes
 from tasks.fusion_request import VERTICAL
 from tasks.plan_extraction import plan
 from vitgeom.errors import StoreError
@@ -31,6 +32,7 @@ class Forecast:
     probes_stored: bool
     methods: int
     fusion_stored: bool
+    manifest: Manifest | None = None
 
     def line(self) -> str:
         """Return what a reader wants to know, in one line."""
@@ -72,7 +74,26 @@ def forecast(cell: Cell, wanted: Resolved) -> Forecast:
         methods=len(VERTICAL if wanted.params.fusion.methods == "all" else wanted.params.fusion.methods),
         fusion_stored=manifest is not None
         and fit_fusion.stored(fusion_request_from(manifest, wanted)) is not None,
+        manifest=manifest,
     )
+
+
+def horizontal_line(cells: Sequence[Cell], forecasts: Sequence[Forecast], wanted: Resolved) -> str:
+    """Return whether horizontal fusion of one dataset is stored, in one line.
+
+    Args:
+        cells: Of one dataset, at least two.
+        forecasts: Of the same cells.
+        wanted: The study.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    manifests = [told.manifest for told in forecasts if told.manifest is not None]
+    known = len(manifests) == len(cells) and fit_horizontal.stored(
+        horizontal_request_from(manifests, wanted, backbones=[cell.backbone for cell in cells])
+    )
+    return f"{together(cells).name}: horizontal fusion {'stored' if known else 'to fit'}"
 
 
 def _stored(root: Root, address: str) -> FeatureStore | None:

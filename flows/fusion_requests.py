@@ -47,11 +47,18 @@ def horizontal_request_for(cells: Sequence[Cell], wanted: Resolved, results: Res
         InvalidInput: A cell has no manifest yet.
     """
     manifests = [results.read_features(cell)[0] for cell in cells]
+    return horizontal_request_from(manifests, wanted, backbones=[cell.backbone for cell in cells])
+
+
+def horizontal_request_from(
+    manifests: Sequence[Manifest], wanted: Resolved, *, backbones: Sequence[str]
+) -> HorizontalRequest:
+    """Return the request for sealed features of one dataset under several backbones."""
     return HorizontalRequest(
         **_shared(wanted),
         addresses=tuple(manifest.address for manifest in manifests),
         manifest_digests=tuple(manifest.digest for manifest in manifests),
-        backbones=tuple(cell.backbone for cell in cells),
+        backbones=tuple(backbones),
     )
 
 

@@ -64,7 +64,7 @@ def study_record(
     wanted: Resolved,
     *,
     probed: Sequence[Outcome],
-    fused: Sequence[Outcome] = (),
+    fused: Sequence[Outcome],
     page: Receipt,
     tags: Mapping[str, str],
 ) -> StudyRecord:
