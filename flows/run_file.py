@@ -32,7 +32,7 @@ class RunFile:
         """Return who runs the study, and on what."""
         return {"vitgeom.orchestrator": _orchestrator(), "vitgeom.engine": self._wanted.params.engine.kind}
 
-    def write(self, *, tracked: Tracked, steps: dict[str, Sequence[Outcome]]) -> None:
+    def write(self, *, tracked: Tracked, steps: Mapping[str, Sequence[Outcome]]) -> None:
         """Write the file.
 
         Args:

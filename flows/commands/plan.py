@@ -21,15 +21,20 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print one line per cell."""
+    """Print one line per cell, and one per dataset with several backbones."""
     from flows import console
-    from flows.forecast import forecast
+    from flows.forecast import forecast, horizontal_line
+    from flows.horizontal import several_backbones
     from flows.image_folder import settled
     from tasks import index_dataset
 
     wanted = settled(study(arguments), data_folder(arguments), index=index_dataset.look).resolve()
     print(f"profile {wanted.profile}, store {wanted.store}, results in {wanted.out}")
     console.note(wanted.place_note)
+    told = {}
     for cell in wanted.cells:
-        print(forecast(cell, wanted).line())
+        told[cell] = forecast(cell, wanted)
+        print(told[cell].line())
+    for members in several_backbones(wanted.cells).values():
+        print(horizontal_line(members, [told[cell] for cell in members], wanted))
     return 0
