@@ -14,7 +14,7 @@ from jaxtyping import Float, Float32, Float64, Int64
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
-from vitgeom.fusion.compression import PrincipalAxes, principal_axes
+from vitgeom.fusion.compression import principal_axes
 from vitgeom.fusion.evidence import Evidence
 from vitgeom.fusion.gate import GateNet, GateRows, GateSettings, train_gate
 from vitgeom.fusion.layerwise import LayerwiseClassifier
@@ -141,10 +141,10 @@ class GatedLayersClassifier(LayerwiseClassifier):
         scores: Callable[[int], Float32[Tensor, "n K"]],
         keep: Tensor | None = None,
     ) -> GateRows:
-        inputs = PrincipalAxes(self.directions_, torch.zeros(self.directions_.shape[1], dtype=torch.float64), 0.0)
+        inputs = torch.cat([block @ self.directions_ for _, block in self._rows(source).blocks()])
         stacked = torch.stack([scores(layer) for layer in self.maps_.layers], dim=1)
         tempered = (stacked / self.temperature_[:, None]).float()
-        every = GateRows(inputs.project(self._rows(source)), tempered, target)
+        every = GateRows(inputs, tempered, target)
         return every if keep is None else GateRows(every.x[keep], every.scores[keep], target[keep])
 
     def _combine(

@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,8 @@ def _written(content: bytes, file: Path) -> Path:
             f"{file} cannot be written ({error}); choose a folder that you may write to."
         ) from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # gone already, or its folder never was
+            partial.unlink()
     return file
 
 
