@@ -5,21 +5,27 @@ n = training rows, m = validation rows, L = layers, D = width, K = classes, V = 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
+import numpy as np
 import torch
 from jaxtyping import Float32, Float64, Int64
 from torch import Tensor
 
+from vitgeom.errors import InvalidInput
 from vitgeom.fusion.fit_data import FitData, all_rows, fit_data
 from vitgeom.fusion.folds import stratified_folds
-from vitgeom.probes import L2_GRID, Labels, fit_layer
+from vitgeom.probes import L2_GRID, Labels, LayerProbes, fit_layer
 from vitgeom.probes.layers import Features, RowSource
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET
 from vitgeom.probes.probe_layer import FitSettings, LayerOutcome, probe_layer
+from vitgeom.probes.standardise import Standardiser
 from vitgeom.seeding import generator_for
+
+Shared = TypeVar("Shared")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +61,7 @@ class Evidence:
     _probes: dict[int, LayerOutcome] = field(default_factory=dict, repr=False)
     _held_out: dict[int, Float32[Tensor, "n K"]] = field(default_factory=dict, repr=False)
     _val_logits: dict[int, Float32[Tensor, "m K"]] = field(default_factory=dict, repr=False)
+    _shared: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def fold(self) -> Int64[Tensor, " n"]:
@@ -110,6 +117,39 @@ class Evidence:
             losses.append(-log_p[rows, self.data.target].mean())
         return torch.stack(losses)
 
+    def know(self, probes: LayerProbes) -> None:
+        """Take probes that were fitted before on these rows, with these strengths and this tolerance, instead of fitting them again.
+
+        Args:
+            probes: From :func:`vitgeom.probes.fit_probes` on the same training and validation rows, not refitted on both.
+
+        Raises:
+            InvalidInput: They are of other classes, layers or strengths, or were refitted on validation rows.
+        """
+        mine, given = (
+            (self.data.train.num_layers, self.settings.l2),
+            (probes.num_layers, tuple(probes.l2_grid.tolist())),
+        )
+        if probes.refit or mine != given or not np.array_equal(probes.classes, self.data.classes):
+            raise InvalidInput(
+                f"probes must be those of these rows with {mine[0]} layers and strengths {list(mine[1])}, not refitted, got "
+                f"{given[0]} layers, strengths {list(given[1])}, refit={probes.refit}, classes {probes.classes.tolist()[:20]}; "
+                "leave them out to have them fitted."
+            )
+        self._probes = {layer: layer_outcome(probes, layer) for layer in range(probes.num_layers)}
+
+    def shared(self, key: Hashable, make: Callable[[], Shared]) -> Shared:
+        """Return what methods have in common, made when first asked for.
+
+        Args:
+            key: What it is, with everything that it depends on beside this evidence.
+            make: Called once per key.
+        """
+        if key not in self._shared:
+            self._shared[key] = make()
+        found: Shared = self._shared[key]
+        return found
+
     def _refitted(self, layer: int) -> Float32[Tensor, "n K"]:
         probe, x = self.probe(layer), all_rows(self.data.train, layer, name="X")
         folds = int(self.fold.max()) + 1
@@ -127,6 +167,24 @@ class Evidence:
             held = self.fold == one
             out[held] = fit.logits(x[held], problem=one).float()
         return out
+
+
+def layer_outcome(probes: LayerProbes, layer: int) -> LayerOutcome:
+    """Return one layer of fitted probes."""
+    return LayerOutcome(
+        val_loss=probes.val_loss[layer],
+        val_accuracy=probes.val_accuracy[layer],
+        objective=probes.objective[layer],
+        grad_norm=probes.grad_norm[layer],
+        converged=probes.converged[layer],
+        iterations=probes.iterations[layer],
+        chosen=int(probes.chosen[layer]),
+        standardiser=Standardiser(probes.mean[layer], probes.std[layer]),
+        weight=probes.weight[layer],
+        bias=probes.bias[layer],
+        final_grad_norm=float(probes.final_grad_norm[layer]),
+        final_converged=bool(probes.final_converged[layer]),
+    )
 
 
 def probe_logits(probe: LayerOutcome, source: RowSource, layer: int) -> Float32[Tensor, "b K"]:

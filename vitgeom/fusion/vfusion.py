@@ -174,12 +174,15 @@ class VFusionClassifier(LayerClassifier):
         checked_settings(self)
         device = checked_device(self.device)
         layers = select_layers(self.selection, num_layers=evidence.data.train.num_layers)
-        start = start_of_training(
-            evidence,
-            layers,
-            temperatures=self._temperatures(),
-            components=self.components,
-            seed=self.seed,
+        start = evidence.shared(
+            ("start of training", layers, self._temperatures(), self.components, self.seed),
+            lambda: start_of_training(
+                evidence,
+                layers,
+                temperatures=self._temperatures(),
+                components=self.components,
+                seed=self.seed,
+            ),
         )
         latent_dim = latent_count(
             self.latent_dim, num_classes=evidence.data.num_classes, rank=start.rank, num_rows=len(start.train)

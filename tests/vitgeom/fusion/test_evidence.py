@@ -126,3 +126,31 @@ def test_without_validation_rows_a_part_of_training_is_held_out():
 def test_what_cannot_be_fitted_on_is_refused(arguments, words):
     with pytest.raises(InvalidInput, match=words):
         gather_evidence(*arguments)
+
+
+def test_probes_that_are_known_are_not_fitted_again():
+    probes = fit_probes(X, Y, X_val=X_VAL, y_val=Y_VAL, l2=(0.01, 0.1, 1.0))
+    found, wanted = evidence(), evidence()
+    found.know(probes)
+
+    for layer in range(3):
+        assert torch.equal(found.probe(layer).weight, probes.weight[layer])
+        assert torch.equal(found.held_out(layer), wanted.held_out(layer))
+        assert torch.equal(found.val_logits(layer), wanted.val_logits(layer))
+
+
+@pytest.mark.parametrize("change", [{"l2": (0.1, 1.0)}, {"l2": (0.01, 0.1, 1.0), "refit": True}])
+def test_probes_of_another_kind_are_refused(change):
+    probes = fit_probes(X, Y, X_val=X_VAL, y_val=Y_VAL, **change)
+    with pytest.raises(InvalidInput, match="probes must be those of these rows with 3 layers"):
+        evidence().know(probes)
+
+
+def test_what_methods_share_is_made_once():
+    found, made = evidence(), []
+
+    def make() -> int:
+        made.append(1)
+        return len(made)
+
+    assert [found.shared("a", make), found.shared("a", make), found.shared("b", make)] == [1, 1, 2]
