@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from flows.cell import Cell
+from flows.probe import request_from as probe_request_from
 from flows.results import Results
 from flows.study import Resolved
+from tasks import fit_probes
 from tasks.fusion_request import VERTICAL, FusionRequest, HorizontalRequest
 from vitgeom.store.manifest import Manifest
 
@@ -25,10 +27,13 @@ def fusion_request_for(cell: Cell, wanted: Resolved, results: Results) -> Fusion
 def fusion_request_from(manifest: Manifest, wanted: Resolved) -> FusionRequest:
     """Return the request for sealed features."""
     fusion = wanted.params.fusion
+    probed = fit_probes.stored(probe_request_from(manifest, wanted))
     return FusionRequest(
         **_shared(wanted),
         address=manifest.address,
         manifest_digest=manifest.digest,
+        # Probes refitted on validation rows are other ones than those that methods are compared on.
+        probes=None if probed is None or wanted.params.probe.refit else probed.uri,
         methods=VERTICAL if fusion.methods == "all" else fusion.methods,
         gate=fusion.gate.model_dump(),
         concatenation=fusion.concatenation.model_dump(),

@@ -20,6 +20,7 @@ from tasks.fusion_memory import FusionSize, fusion_bytes
 from tasks.fusion_parameters import unfitted_method
 from tasks.fusion_request import FusionRequest, FusionSettings
 from tasks.fusion_results import REQUIRED, fusion_path, headline, result_files
+from tasks.known_probes import known_probes
 from tasks.layer_source import layer_source
 from tasks.method_fit import FittedMethod, fit_method
 from tasks.pinned_features import pinned_features
@@ -136,6 +137,9 @@ def _compute(store: FeatureStore, request: FusionRequest) -> tuple[dict[str, byt
     evidence = gather_evidence(
         layers["train"], labels["train"], layers["val"], labels["val"], settings=evidence_settings(request)
     )
+    known = known_probes(request)
+    if known is not None:
+        evidence.know(known)
     fits = [
         fit_method(
             METHODS[name],

@@ -81,12 +81,14 @@ class FusionSettings(Request):
         return seeds
 
     def content(self) -> dict[str, Any]:
-        """Return what decides the numbers: not where the store is, nor how many threads compute."""
-        return self.model_dump(mode="json", exclude={"store", "address", "addresses", "threads"})
+        """Return what decides the numbers: not where the store and its probes are, nor how many threads compute."""
+        return self.model_dump(mode="json", exclude={"store", "address", "addresses", "threads", "probes"})
 
 
 class FusionRequest(FusionSettings):
     """Every method on the layers of one backbone, at ``address``; ``manifest_digest`` pins their content.
+
+    ``probes`` says where finished probes of the same features and settings lie, if they do: they are then not fitted again.
 
     ``reference`` is the method that differences are taken to; it need not succeed.
     """
@@ -95,6 +97,7 @@ class FusionRequest(FusionSettings):
 
     address: str
     manifest_digest: str
+    probes: str | None = None
     methods: tuple[str, ...] = Field(default=VERTICAL, min_length=1)
     gate: GateSettings = GateSettings()
     concatenation: ConcatenationSettings
