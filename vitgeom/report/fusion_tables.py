@@ -81,7 +81,7 @@ def paper(pairs: Sequence[FusedPair], finished: Sequence[Combination]) -> Markup
     )
 
 
-def count(number: float | None, *, missing: str = NONE) -> str:
+def count(number: int | None, *, missing: str = NONE) -> str:
     """Return a large count with three digits and a unit of thousands.
 
     Args:

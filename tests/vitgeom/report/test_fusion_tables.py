@@ -43,9 +43,9 @@ def test_means_and_paper_have_a_column_per_backbone() -> None:
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(None, "none"), (0, "0"), (999, "999"), (1234, "1.23 k"), (999_600, "1 M"), (5e9, "5 G")],
+    [(None, "none"), (0, "0"), (999, "999"), (1234, "1.23 k"), (999_600, "1 M"), (5_000_000_000, "5 G")],
 )
-def test_counts_have_three_digits(number: float | None, text: str) -> None:
+def test_counts_have_three_digits(number: int | None, text: str) -> None:
     assert count(number) == text
 
 
