@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -100,7 +101,7 @@ def source(rows):
     return FunctionLayers(num_layers=3, read_rows=read, num_rows=rows)
 def fit(rows, budget):
     y = (torch.arange(rows) % 3 == 0).long()
-    done = fit_probes(source(rows), y, X_val=source(500), y_val=y[:500], l2=(0.1,), byte_budget=budget)
+    done = fit_probes(source(rows), y, X_val=source(500), y_val=y[:500], l2=(0.1,), tol=1e-3, byte_budget=budget)
     assert done.converged.all()
 def resident(key):
     return 1024 * int(next(line for line in open("/proc/self/status") if line.startswith(key)).split()[1])
@@ -114,6 +115,8 @@ print(before, resident("VmHWM"))
         done = subprocess.run(
             [sys.executable, "-c", code, str(rows), str(budget)],
             cwd=Path(__file__).parents[3],
+            # Freed blocks go back to the system at once: how they happen to lie in the heap varies by 15 MB from run to run.
+            env={**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536"},
             capture_output=True,
             text=True,
             check=True,
@@ -124,6 +127,6 @@ print(before, resident("VmHWM"))
     (few, few_peak), (many, many_peak) = grown(2_000, 1 << 20), grown(60_000, 1 << 20)
     assert many_peak <= 1.3 * few_peak
     # Beyond labels, weights and some blocks of 1 MiB: far from the 15 MB of one layer and the 16 MB of its turned copy.
-    assert many - few <= 12 << 20
+    assert many - few <= 6 << 20
     in_memory, _ = grown(60_000, 1 << 30)
     assert in_memory >= 24 << 20  # the same measurement does see a fit that keeps its layer
