@@ -45,12 +45,15 @@ def backbone_rows(x: object, *, name: str) -> BackboneRows:
     """Return the last tokens of several backbones as one source.
 
     Args:
-        x: A list or tuple with one entry per backbone: ``[n, D]``, ``[n, L, D]``, or a source of layers, whose last layer is taken.
+        x: A list or tuple with one entry per backbone: ``[n, D]``, ``[n, L, D]``, or a source of layers, whose last layer is taken. What this
+            function returned is returned as it is.
         name: Name of the argument, for the error message.
 
     Raises:
         InvalidInput: No list, fewer than two backbones, an entry that is no features, or different numbers of rows.
     """
+    if isinstance(x, BackboneRows):
+        return x
     if not isinstance(x, list | tuple):
         raise InvalidInput(
             f"{name} must be a list with the features of each backbone, got {type(x).__name__}; one backbone alone is for "

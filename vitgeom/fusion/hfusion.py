@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+import numpy as np
+
 from vitgeom.fusion.backbone_rows import BackboneRows, backbone_rows
 from vitgeom.fusion.vfusion import VFusionClassifier
 from vitgeom.probes.labels import Labels
@@ -55,8 +57,32 @@ class HFusionClassifier(VFusionClassifier):
         """
         return super().fit_seeds(seeds, backbone_rows(X, name="X"), y, _optional(X_val), y_val)
 
+    def predict_log_proba(self, X: object) -> np.ndarray:
+        """Return log probabilities ``[n, K]``, columns in the order of ``classes_``.
+
+        Args:
+            X: Features of each backbone, as in training.
+
+        Raises:
+            NotFittedError: Not fitted yet.
+            InvalidInput: Other backbones or widths than in training, or a NaN or infinite value.
+        """
+        return super().predict_log_proba(backbone_rows(X, name="X"))
+
+    def predict_proba(self, X: object) -> np.ndarray:
+        """Return probabilities ``[n, K]``; see :meth:`predict_log_proba`."""
+        return super().predict_proba(backbone_rows(X, name="X"))
+
+    def predict(self, X: object) -> np.ndarray:
+        """Return the most probable class of each row, in the original ids; see :meth:`predict_log_proba`."""
+        return super().predict(backbone_rows(X, name="X"))
+
+    def transform(self, X: object) -> np.ndarray:
+        """Return the fused tokens z ``[n, d]``; see :meth:`predict_log_proba`."""
+        return super().transform(backbone_rows(X, name="X"))
+
     def _checked_rows(self, X: object) -> RowSource:
-        return super()._checked_rows(X if isinstance(X, BackboneRows) else backbone_rows(X, name="X"))
+        return super()._checked_rows(backbone_rows(X, name="X"))
 
 
 def _optional(x: object) -> BackboneRows | None:
