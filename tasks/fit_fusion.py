@@ -20,6 +20,7 @@ from tasks.fusion_memory import FusionSize, fusion_bytes
 from tasks.fusion_parameters import unfitted_method
 from tasks.fusion_request import FusionRequest, FusionSettings
 from tasks.fusion_results import REQUIRED, fusion_path, headline, result_files
+from tasks.held_layers import held_layers
 from tasks.known_probes import known_probes
 from tasks.layer_source import layer_source
 from tasks.method_fit import FittedMethod, fit_method
@@ -31,6 +32,7 @@ from vitgeom.fusion.best_layer import best_layer
 from vitgeom.fusion.comparison import compare
 from vitgeom.fusion.evidence import Evidence, EvidenceSettings, gather_evidence, probe_logits
 from vitgeom.fusion.methods import METHODS
+from vitgeom.probes import FunctionLayers
 from vitgeom.probes.labels import class_index
 from vitgeom.probes.layers import RowSource
 from vitgeom.store.feature_store import FeatureStore
@@ -129,10 +131,7 @@ def evidence_settings(request: FusionSettings) -> EvidenceSettings:
 
 def _compute(store: FeatureStore, request: FusionRequest) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return the files of the results and their headline figures."""
-    layers = {
-        split: layer_source(store, split, token=request.token, last_layer=request.last_layer)
-        for split in store.splits
-    }
+    layers = {split: _rows(store, split, request=request) for split in store.splits}
     labels = {split: store.read(split, "label") for split in store.splits}
     evidence = gather_evidence(
         layers["train"], labels["train"], layers["val"], labels["val"], settings=evidence_settings(request)
@@ -173,6 +172,11 @@ def _compute(store: FeatureStore, request: FusionRequest) -> tuple[dict[str, byt
     }
     files = result_files(fits, comparison, predicted=predicted, target=target, layers=by_layer, origin=origin)
     return files, headline(fits, comparison)
+
+
+def _rows(store: FeatureStore, split: str, *, request: FusionRequest) -> FunctionLayers:
+    source = layer_source(store, split, token=request.token, last_layer=request.last_layer)
+    return held_layers(source, num_rows=store.splits[split], width=store.width)
 
 
 def _classifiers(name: str, request: FusionRequest) -> int:

@@ -18,6 +18,7 @@ from tasks.fusion_memory import FusionSize, fusion_bytes
 from tasks.fusion_parameters import unfitted_method
 from tasks.fusion_request import HORIZONTAL, HorizontalRequest
 from tasks.fusion_results import REQUIRED, headline, horizontal_path, result_files
+from tasks.held_layers import held_layers
 from tasks.layer_source import layer_source
 from tasks.method_fit import FailedMethod, FittedMethod, fit_method
 from tasks.pinned_features import pinned_features
@@ -158,10 +159,15 @@ def _first_error(fits: list[FittedMethod | FailedMethod]) -> str:
 
 
 def _rows(stores: list[FeatureStore], split: str, *, request: HorizontalRequest) -> BackboneRows:
-    return backbone_rows(
-        [layer_source(store, split, token=request.token, last_layer=request.last_layer) for store in stores],
-        name=split,
-    )
+    sources = [
+        held_layers(
+            layer_source(store, split, token=request.token, last_layer=request.last_layer),
+            num_rows=store.splits[split],
+            width=store.width,
+        )
+        for store in stores
+    ]
+    return backbone_rows(sources, name=split)
 
 
 def _same_labels(stores: list[FeatureStore], split: str, *, request: HorizontalRequest) -> np.ndarray:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tasks.held_layers import held_bytes
 from vitgeom.fusion.scaled_rows import BLOCK_BYTES
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET, bytes_per_layer, bytes_per_problem
 
@@ -30,7 +31,7 @@ def fusion_bytes(
 ) -> int:
     """Return an upper estimate of what one unit takes beside Python and its libraries.
 
-    The probes' solver; held-out logits of every layer with their copies; the concatenation once in float32 and the
+    The features of all splits, each unless it is too large to be held; the probes' solver; held-out logits of every layer with their copies; the concatenation once in float32 and the
     eigenproblem of its smaller Gram matrix; coordinates of all rows for encoder and gate; the classifiers and their files.
 
     Args:
@@ -51,4 +52,17 @@ def fusion_bytes(
     kept = min(components, order) + (size.num_layers + 1) * size.num_classes
     coordinates = 6 * 4 * size.rows * kept
     classifiers = 2 * num_classifiers * 4 * kept * wide
-    return solver + logits + concatenation + coordinates + classifiers + 8 * BLOCK_BYTES + RESAMPLING_BYTES
+    held = held_bytes(num_rows=size.train, num_layers=size.num_layers, width=size.width)
+    held += 2 * held_bytes(
+        num_rows=(size.rows - size.train + 1) // 2, num_layers=size.num_layers, width=size.width
+    )
+    return (
+        held
+        + solver
+        + logits
+        + concatenation
+        + coordinates
+        + classifiers
+        + 8 * BLOCK_BYTES
+        + RESAMPLING_BYTES
+    )
