@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from vitgeom.report.drawing import Drawing
 from vitgeom.report.figures import accuracy_by_layer, overview, recoverability_by_layer
+from vitgeom.report.fusion_figures import accuracy_by_method
 from vitgeom.report.material import Material
 from vitgeom.report.relation_figures import correction_shares, layer_agreement
 
@@ -20,11 +21,12 @@ class Gallery:
     recoverability: Mapping[str, Drawing]
     corrections: Mapping[str, Drawing]
     agreement: Mapping[str, Drawing]
+    methods: Mapping[str, Drawing]
 
     def drawings(self) -> tuple[Drawing, ...]:
         """Return every drawing once."""
         first = () if self.overview is None else (self.overview,)
-        by_pair = (self.accuracy, self.recoverability, self.corrections, self.agreement)
+        by_pair = (self.accuracy, self.recoverability, self.corrections, self.agreement, self.methods)
         return (*first, *(drawing for drawings in by_pair for drawing in drawings.values()))
 
 
@@ -57,5 +59,9 @@ def paint_gallery(material: Material) -> Gallery:
             pair.label: layer_agreement(pair, name=f"agreement-{number}")
             for number, pair in numbered
             if pair.diversity is not None
+        },
+        methods={
+            pair.label: accuracy_by_method(pair, name=f"methods-{number}")
+            for number, pair in enumerate([*material.fused, *material.across], start=1)
         },
     )

@@ -17,6 +17,10 @@ TERMS = (
     ("geometric disagreement", "Mean of 1 − cosine between an earlier layer's class scores and the last layer's over the errors, each without its mean over classes: 0 = same direction, 1 = unrelated, 2 = opposite."),
     ("pairwise disagreement, double fault", "Shares of test images that exactly one, or neither, of two layers gets right, mean over all pairs."),
     ("Q statistic", "Yule's Q of two layers' successes, mean over all pairs: 1 = right and wrong on the same images, 0 = independent."),
+    ("VFusion", "Vertical fusion: all layers, standardised and weighed by the quality of their probes, go through one small encoder into one token, on which a linear classifier is trained together with the encoder."),
+    ("Super Learner, stacking", "Combinations of the layers' own answers, fitted on training images that each answer had not seen."),
+    ("HFusion", "Horizontal fusion: the same encoder on the last layers of several backbones; every image passes through all of them."),
+    ("gap closed", "(accuracy of a method − accuracy of the best layer) / (oracle − accuracy of the best layer); the best layer is chosen on validation."),
     ("beyond chance", "The lower end of the 95 % interval of R_any lies above guessing and above the upper ends of permuted and refits."),
     ("95 % interval", "Percentile bootstrap over test images; which of them are errors is drawn anew each time. For permuted: the spread over the shuffles."),
 )  # fmt: skip

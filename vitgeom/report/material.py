@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from vitgeom.errors import InvalidInput
 from vitgeom.report.combination import Combination, Failure
+from vitgeom.report.fused_pair import FusedPair
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,9 @@ class Material:
         failed: Pairs without.
         datasets: Facts on the datasets.
         costs: Time and memory by stage.
+        fused: How methods compare that use all layers, by pair.
+        across: How the last layers of several backbones compare with all of them together, by dataset.
+        unfused: Pairs whose comparison failed.
         provenance: Any nesting of plain JSON: parameters, versions, commit, machine, engine.
     """
 
@@ -53,15 +57,21 @@ class Material:
     datasets: tuple[DatasetFacts, ...] = ()
     costs: tuple[Cost, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    fused: tuple[FusedPair, ...] = ()
+    across: tuple[FusedPair, ...] = ()
+    unfused: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.finished and not self.failed:
             raise InvalidInput(
                 "a report needs at least one dataset × backbone, finished or failed; got none."
             )
-        labels = [pair.label for pair in self.finished] + [pair.label for pair in self.failed]
-        twice = sorted({label for label in labels if labels.count(label) > 1})
-        if twice:
-            raise InvalidInput(
-                f"each dataset × backbone may be reported once, got twice: {', '.join(twice)}."
-            )
+        _check_once([*self.finished, *self.failed])
+        _check_once([*self.fused, *self.across, *self.unfused])
+
+
+def _check_once(pairs: Sequence[Combination | FusedPair | Failure]) -> None:
+    labels = [pair.label for pair in pairs]
+    twice = sorted({label for label in labels if labels.count(label) > 1})
+    if twice:
+        raise InvalidInput(f"each dataset × backbone may be reported once, got twice: {', '.join(twice)}.")

@@ -9,6 +9,8 @@ from typing import Any
 
 from vitgeom.bootstrap import Interval
 from vitgeom.report.combination import Combination
+from vitgeom.report.fused_pair import FusedPair
+from vitgeom.report.fusion_verdict import fusion_sentence
 from vitgeom.report.material import Material
 from vitgeom.report.verdict import answer
 
@@ -64,6 +66,22 @@ def summary(material: Material) -> dict[str, Any]:
             {"dataset": failure.dataset, "backbone": failure.backbone, "reason": failure.reason}
             for failure in material.failed
         ],
+        "fusion": [_fusion(pair) for pair in material.fused],
+    }
+
+
+def _fusion(pair: FusedPair) -> dict[str, Any]:
+    return {
+        "dataset": pair.dataset,
+        "backbone": pair.backbone,
+        "answer": fusion_sentence(pair),
+        "reference": pair.comparison.reference,
+        "num_test": pair.comparison.num_samples,
+        "oracle": pair.comparison.oracle,
+        "accuracy": {row.name: _interval(row.score.accuracy) for row in pair.methods},
+        "difference": {row.name: _interval(row.score.difference) for row in pair.methods},
+        "gap_closure": {row.name: row.score.gap_closure for row in pair.methods},
+        "failures": [{"method": title, "error": error} for title, error in pair.failures],
     }
 
 

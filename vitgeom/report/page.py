@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from vitgeom.report import appearance, tables
 from vitgeom.report.combination import Combination, Failure
 from vitgeom.report.drawing import Drawing
+from vitgeom.report.fusion_section import fusion_blocks
 from vitgeom.report.gallery import Gallery
 from vitgeom.report.glossary import glossary
 from vitgeom.report.markup import Child, Markup, element, join
@@ -17,6 +18,7 @@ from vitgeom.report.verdict import Answer, answer, best_layer_sentence, recovera
 SECTIONS = (
     ("answer", "Answer"),
     ("pictures", "Pictures"),
+    ("fusion", "Fusing the layers"),
     ("tables", "Tables"),
     ("data", "Data"),
     ("costs", "Time and memory"),
@@ -44,6 +46,7 @@ def render_page(material: Material, *, gallery: Gallery) -> str:
         ),
         _answer(material, gallery),
         _pictures(material, gallery),
+        _section("fusion", *fusion_blocks(material, gallery.methods)),
         _tables(material),
         _data(material.datasets),
         _costs(material),

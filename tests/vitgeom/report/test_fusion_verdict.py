@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support.fused_results import SKILLS, across, fused_pair
+from vitgeom.report.fusion_verdict import (
+    FusionAnswer,
+    answer_to,
+    fusion_headline,
+    fusion_sentence,
+    horizontal_sentence,
+)
+
+
+@pytest.mark.parametrize(
+    ("skill", "expected", "words"),
+    [
+        (0.5, FusionAnswer.BETTER, "it beats the best layer"),
+        (0.9, FusionAnswer.SAME, "it is not told apart from the best layer"),
+        (0.99, FusionAnswer.WORSE, "it falls behind the best layer"),
+    ],
+)
+def test_the_sentence_says_what_the_paired_interval_says(
+    skill: float, expected: FusionAnswer, words: str
+) -> None:
+    pair = fused_pair(skills={**SKILLS, "best_layer": skill})
+    assert answer_to(pair, ("best_layer",)) is expected
+    assert words in fusion_sentence(pair)
+
+
+def test_the_difference_is_vfusion_minus_the_rival() -> None:
+    pair = fused_pair()
+    fused, best = pair.reference.score, pair.method("best_layer").score  # type: ignore[union-attr]
+    gain = 100 * (fused.accuracy.value - best.accuracy.value)
+    assert f"difference +{gain:.1f} points" in fusion_sentence(pair)
+    assert "it beats stacking" in fusion_sentence(pair)
+
+
+def test_logistic_stacking_takes_the_place_of_a_missing_super_learner() -> None:
+    skills = {"best_layer": 0.7, "stacking": 0.5, "vfusion": 0.9}
+    assert answer_to(fused_pair(skills=skills), ("super_learner", "stacking")) is FusionAnswer.BETTER
+    assert (
+        answer_to(fused_pair(skills={"best_layer": 0.7, "vfusion": 0.9}), ("stacking",))
+        is FusionAnswer.UNKNOWN
+    )
+
+
+def test_without_vfusion_nothing_is_claimed() -> None:
+    pair = fused_pair(skills={"best_layer": 0.7, "last_layer": 0.6}, reference="best_layer")
+    assert fusion_sentence(pair).startswith("VFusion has no result here")
+    assert answer_to(pair, ("last_layer",)) is FusionAnswer.UNKNOWN
+
+
+def test_the_headline_counts_pairs() -> None:
+    other = fused_pair(dataset="photos", skills={**SKILLS, "best_layer": 0.9})
+    assert fusion_headline([fused_pair(), other]) == (
+        "One classifier on all layers (VFusion), over 2 pairs of dataset and backbone: against the best layer better in 1, "
+        "not told apart in 1; against stacking better in 2."
+    )
+    assert fusion_headline([]) == "No comparison of methods finished."
+
+
+def test_several_backbones_are_held_against_each_alone() -> None:
+    words = horizontal_sentence(across())
+    assert words.startswith("HFusion on all backbones at once gets")
+    assert "last layer of a, +" in words
+    assert "last layer of b, +" in words

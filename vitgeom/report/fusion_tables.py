@@ -1,0 +1,128 @@
+"""The tables of fused layers: every number behind the pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vitgeom.bootstrap import Interval
+from vitgeom.report.combination import Combination
+from vitgeom.report.fused_pair import FusedPair, MethodRow
+from vitgeom.report.fusion_means import method_means, paper_figures
+from vitgeom.report.markup import Markup, table
+from vitgeom.report.numbers import NONE, percent, points
+from vitgeom.report.verdict import spelled
+
+UNKNOWN = "not recorded"
+REFERENCE = "reference"
+METRIC_UNITS = ("", " k", " M", " G", " T")
+
+
+def methods(pair: FusedPair) -> Markup:
+    """Return one row per method: accuracy, difference to the reference, gap closure, cost; then those that failed.
+
+    Args:
+        pair: One comparison.
+    """
+    reference = pair.reference.title
+    header = (
+        "method",
+        "works on",
+        "test accuracy",
+        f"difference to {reference}",
+        "McNemar p",
+        "gap closed",
+        "deviation over seeds",
+        "parameters",
+        "FLOPs per image",
+        "time per image",
+    )
+    rows = [_row(row) for row in pair.methods]
+    empty = ("",) * (len(header) - 3)
+    rows += [(title, "could not be fitted", error, *empty) for title, error in pair.failures]
+    caption = (
+        f"{pair.label}: n = {pair.comparison.num_samples:,} test images, 95 % intervals, differences paired; gap closed: share of the way from "
+        f"the best layer ({percent(pair.comparison.best_layer_accuracy)}) to the oracle ({percent(pair.comparison.oracle)}); cost is on top of "
+        "the backbone."
+    )
+    return table(header, rows, caption=caption)
+
+
+def means(pairs: Sequence[FusedPair]) -> Markup:
+    """Return one row per method: mean accuracy over datasets, by backbone.
+
+    Args:
+        pairs: At least one.
+    """
+    found = method_means(pairs)
+    backbones = [backbone for backbone, _ in found[0].by_backbone]
+    rows = [
+        (entry.title, *(percent(value, missing="not on all") for _, value in entry.by_backbone))
+        for entry in found
+    ]
+    count = len({pair.dataset for pair in pairs})
+    return table(
+        ("method", *backbones),
+        rows,
+        caption=f"Mean test accuracy over {count} {'dataset' if count == 1 else 'datasets'}, by backbone.",
+    )
+
+
+def paper(pairs: Sequence[FusedPair], finished: Sequence[Combination]) -> Markup:
+    """Return the paper's figures beside those of this page.
+
+    Args:
+        pairs: All comparisons.
+        finished: The pairs' recoverability.
+    """
+    return table(
+        ("mean over datasets and backbones", "paper", "here"),
+        paper_figures(pairs, finished),
+        caption="Paper / here: other datasets and backbones, so the sizes need not agree; signs and order are what can be compared.",
+    )
+
+
+def count(number: int | None, *, missing: str = NONE) -> str:
+    """Return a large count with three digits and a unit of thousands.
+
+    Args:
+        number: How many, or ``None``.
+        missing: What to show for ``None``.
+    """
+    if number is None:
+        return missing
+    amount, unit = float(number), 0
+    while amount >= 999.5 and unit < len(METRIC_UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:.0f}" if unit == 0 else f"{amount:.3g}{METRIC_UNITS[unit]}"
+
+
+def short_time(seconds: float | None, *, missing: str = NONE) -> str:
+    """Return a time below a second in micro- or milliseconds.
+
+    Args:
+        seconds: How many, or ``None``.
+        missing: What to show for ``None``.
+    """
+    if seconds is None:
+        return missing
+    return f"{1e6 * seconds:.3g} µs" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms"
+
+
+def _row(row: MethodRow) -> tuple[str, ...]:
+    score = row.score
+    return (
+        row.title,
+        row.family,
+        spelled(score.accuracy),
+        REFERENCE if score.difference is None else _difference(score.difference),
+        REFERENCE if score.mcnemar_p is None else f"{score.mcnemar_p:.2g}",
+        percent(score.gap_closure, missing="no gap").replace("-", "−"),
+        "no randomness" if score.seed_deviation is None else f"{100 * score.seed_deviation:.2f} points",
+        count(row.parameters, missing=UNKNOWN),
+        count(row.flops_per_image, missing=UNKNOWN),
+        short_time(row.seconds_per_image, missing=UNKNOWN),
+    )
+
+
+def _difference(span: Interval) -> str:
+    return f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")
