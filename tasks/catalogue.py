@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tasks import extract_features, fit_probes
+from tasks import extract_features, fit_fusion, fit_horizontal, fit_probes
 from tasks.task_spec import TaskSpec
 
 
@@ -41,6 +41,20 @@ CATALOGUE: Mapping[str, TaskSpec] = {
             cpus=_threads,
             gpus=_no_gpu,
             memory=fit_probes.memory,
+        ),
+        TaskSpec(
+            name="fit_fusion",
+            function=fit_fusion.run,
+            cpus=_threads,
+            gpus=_gpu_if_cuda,
+            memory=fit_fusion.memory,
+        ),
+        TaskSpec(
+            name="fit_horizontal",
+            function=fit_horizontal.run,
+            cpus=_threads,
+            gpus=_gpu_if_cuda,
+            memory=fit_horizontal.memory,
         ),
     )
 }

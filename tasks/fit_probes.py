@@ -17,17 +17,17 @@ from torch import Generator, Tensor
 from tasks.extract_features import PROCESS_BYTES, torch_threads
 from tasks.footprint import peak_bytes
 from tasks.layer_source import layer_source
+from tasks.pinned_features import pinned_features
 from tasks.probe_results import (
     describe_probes,
     finished_results,
-    json_bytes,
     results_path,
     strengths,
     write_results,
 )
 from tasks.receipt import Receipt
 from tasks.request import ProbeRequest
-from vitgeom.errors import InvalidInput
+from tasks.stored_results import json_bytes, receipt_of
 from vitgeom.probes import FunctionLayers, LayerProbes, fit_probes
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET, bytes_per_layer, bytes_per_problem
 from vitgeom.recoverability import RecoverabilityReport, RefitControl, analyse, refit_control
@@ -59,18 +59,17 @@ def run(request: ProbeRequest) -> Receipt:
         IncompleteData: The features are not sealed.
         NumericalFailure: No layer's probe converged.
     """
-    store = open_features(Root(request.store), request.address)
-    _check_pinned(store, request)
+    store = pinned_features(request.store, request.address, manifest_digest=request.manifest_digest)
     target = Root(request.store).join(results_path(request))
     record = finished_results(target)
     if record is not None:
-        return _receipt(request, target, record, cached=True)
+        return receipt_of(request, target, record, cached=True)
     began = time.perf_counter()
     with torch_threads(request.threads):
         files, detail = _compute(store, request)
     rows, seconds = sum(store.splits.values()), time.perf_counter() - began
     record = write_results(target, files, rows=rows, seconds=seconds, peak_bytes=peak_bytes(), detail=detail)
-    return _receipt(request, target, record, cached=False)
+    return receipt_of(request, target, record, cached=False)
 
 
 def stored(request: ProbeRequest) -> Receipt | None:
@@ -84,7 +83,7 @@ def stored(request: ProbeRequest) -> Receipt | None:
     """
     target = Root(request.store).join(results_path(request))
     record = finished_results(target)
-    return None if record is None else _receipt(request, target, record, cached=True)
+    return None if record is None else receipt_of(request, target, record, cached=True)
 
 
 def memory(request: ProbeRequest) -> int:
@@ -123,15 +122,6 @@ def _size(store: str, address: str) -> _Size:
         width=features.width,
         num_classes=len(np.unique(labels)),
     )
-
-
-def _check_pinned(store: FeatureStore, request: ProbeRequest) -> None:
-    digest = store.manifest().digest
-    if digest != request.manifest_digest:
-        raise InvalidInput(
-            f"manifest_digest={request.manifest_digest[:12]!r} was asked for, but the features at {store.root.uri} are {digest[:12]!r}. "
-            "Take the digest from the receipt of their extraction, or extract again."
-        )
 
 
 def _compute(store: FeatureStore, request: ProbeRequest) -> tuple[dict[str, bytes], dict[str, Any]]:
@@ -242,17 +232,3 @@ def _luck(report: RecoverabilityReport, control: RefitControl | None) -> float:
 def _settings(request: ProbeRequest) -> dict[str, Any]:
     fields = ("token", "last_layer", "tol", "max_iter", "refit", "num_bootstrap", "seed")
     return request.model_dump(mode="json", include=set(fields))
-
-
-def _receipt(request: ProbeRequest, target: Root, record: dict[str, Any], *, cached: bool) -> Receipt:
-    return Receipt(
-        task=request.task,
-        key=request.key,
-        uri=target.uri,
-        digest=record["digest"],
-        seconds=record["seconds"],
-        peak_bytes=record["peak_bytes"],
-        cached=cached,
-        rows=record["rows"],
-        detail=record["detail"],
-    )

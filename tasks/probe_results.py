@@ -1,14 +1,12 @@
-"""The files of one fitted feature store: where they lie, how they are written, when they count as done."""
+"""The files of one feature store's probes: where they lie, and what describes them."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from tasks import stored_results
 from tasks.request import ProbeRequest
-from vitgeom.errors import CorruptData, InvalidInput
 from vitgeom.probes import L2_GRID, LayerProbes
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
@@ -17,16 +15,6 @@ RESULT_VERSION = 2
 """Part of every address: raise it when the meaning or the layout of the files changes."""
 
 FILES = ("predictions.safetensors", "probes.json", "probes.safetensors", "recoverability.json")
-DONE = "done.json"
-_FIELDS: dict[str, type | tuple[type, ...]] = {
-    "digest": str,
-    "files": dict,
-    "rows": int,
-    "seconds": (int, float),
-    "peak_bytes": int,
-    "detail": dict,
-    "checksum": str,
-}
 
 
 def results_path(request: ProbeRequest) -> str:
@@ -77,80 +65,17 @@ def describe_probes(probes: LayerProbes) -> dict[str, Any]:
     }
 
 
-def json_bytes(value: Mapping[str, Any]) -> bytes:
-    """Return a mapping as JSON with sorted keys: equal values, equal bytes."""
-    return (json.dumps(value, sort_keys=True, indent=1, allow_nan=False) + "\n").encode("ascii")
-
-
-def write_results(
-    target: Root,
-    files: Mapping[str, bytes],
-    *,
-    rows: int,
-    seconds: float,
-    peak_bytes: int,
-    detail: dict[str, Any],
-) -> dict[str, Any]:
-    """Write all files, then the record that makes them count.
-
-    Args:
-        target: From ``results_path``.
-        files: Exactly ``FILES``.
-        rows: Samples that they cover.
-        seconds: What computing them took; only the record holds it.
-        peak_bytes: Largest memory of the process that computed them, likewise.
-        detail: Headline figures for the receipt.
-
-    Returns:
-        The record, with a checksum over all of it.
-    """
+def write_results(target: Root, files: Mapping[str, bytes], **measured: Any) -> dict[str, Any]:
+    """Write exactly ``FILES``, then the record that makes them count; see ``tasks.stored_results.write_results``."""
     assert sorted(files) == sorted(FILES), f"results are {FILES}, got {sorted(files)}"
-    for name, data in files.items():
-        target.write_bytes(name, data)
-    digests = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())}
-    content = {
-        "digest": fingerprint(digests),
-        "files": digests,
-        "rows": rows,
-        "seconds": seconds,
-        "peak_bytes": peak_bytes,
-        "detail": detail,
-    }
-    record = {**content, "checksum": fingerprint(content)}
-    target.write_json(DONE, record)
-    return record
+    return stored_results.write_results(target, files, **measured)
 
 
 def finished_results(target: Root) -> dict[str, Any] | None:
-    """Return the record of results that are there and whole, else None: they are then computed again.
+    """Return the record of probes that are there and whole, else None: they are then fitted again.
 
     Args:
         target: From ``results_path``.
     """
-    if not target.exists(DONE):
-        return None
-    try:
-        record = target.read_json(DONE)
-        if not _is_whole(record) or any(_digest(target, name) != record["files"][name] for name in FILES):
-            return None
-    except CorruptData:
-        return None
-    return dict(record)
-
-
-def _is_whole(record: Any) -> bool:
-    """Return True for exactly what ``write_results`` wrote; an edited figure is not believed."""
-    if not isinstance(record, dict) or record.keys() != _FIELDS.keys():
-        return False
-    if not all(isinstance(record[name], kind) for name, kind in _FIELDS.items()):
-        return False
-    content = {name: value for name, value in record.items() if name != "checksum"}
-    try:
-        return fingerprint(content) == record["checksum"] and sorted(record["files"]) == sorted(FILES)
-    except InvalidInput:  # a number that is not finite: never written by us
-        return False
-
-
-def _digest(target: Root, name: str) -> str | None:
-    data = target.get(name)
-    return None if data is None else hashlib.sha256(data).hexdigest()
+    record = stored_results.finished_results(target, required=FILES)
+    return record if record is not None and sorted(record["files"]) == sorted(FILES) else None

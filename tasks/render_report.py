@@ -16,6 +16,9 @@ What the caller hands over (all small JSON; URIs are anything that ``vitgeom.sto
         ),
         datasets=(DatasetNote(name="digits", source="scikit-learn digits, 1,797 images", quarantine=(
             QuarantineNote(path="a/b.png", reason="truncated"),)),),
+        # how methods on all layers compare, or the reason why nobody knows; several backbones together come last
+        fusion=(FusionSource(dataset="digits", backbone="nano_supervised", comparison=".../fusion/.../comparison.json",
+                             seconds_per_image={"vfusion": 2e-5}),),
         costs=(StageCost(stage="extract", dataset="digits", backbone="nano_supervised", seconds=3.2,
                          bytes=1048576, peak_bytes=500000000, rows=1797),),
         provenance={"git": {"commit": "abc"}, "versions": {"torch": "2.13"}, "params": {...}, "machine": {...},
@@ -23,7 +26,7 @@ What the caller hands over (all small JSON; URIs are anything that ``vitgeom.sto
         out="results/embedded",
     )
 
-``dataset`` and ``backbone`` are the labels that a reader sees. ``datasets``, ``costs`` and ``provenance`` may be empty.
+``dataset`` and ``backbone`` are the labels that a reader sees. ``datasets``, ``fusion``, ``costs`` and ``provenance`` may be empty.
 
 Written under ``out``: ``report.html``, ``figures/*.svg``, ``metrics.csv``, ``summary.json``.
 """
@@ -43,6 +46,7 @@ from tasks.receipt import Receipt
 from tasks.report_stamp import finished_report, stamp_of, write_stamp
 from tasks.request import Request
 from vitgeom.report.combination import Combination, Failure
+from vitgeom.report.fused_pair import FusedPair, parse_fused_pair
 from vitgeom.report.gallery import paint_gallery
 from vitgeom.report.material import Cost, DatasetFacts, Material
 from vitgeom.report.metrics import metrics_csv, summary
@@ -76,6 +80,30 @@ class CombinationSource(_Small):
             raise ValueError(
                 f"{self.dataset} × {self.backbone} must give either manifest, probes and recoverability (it finished) "
                 f"or failed (the reason), got {self.model_dump(exclude_none=True)}."
+            )
+        return self
+
+
+class FusionSource(_Small):
+    """How methods on all layers of one pair compare: the URI of the comparison, or the reason why there is none.
+
+    ``seconds_per_image`` are measured times by method, which no result file holds. ``horizontal``: ``backbone`` names several,
+    and their last layers are compared with all of them together.
+    """
+
+    dataset: str
+    backbone: str
+    horizontal: bool = False
+    comparison: str | None = None
+    failed: str | None = None
+    seconds_per_image: dict[str, float] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _made_or_failed(self) -> FusionSource:
+        if (self.comparison is None) == (self.failed is None):
+            raise ValueError(
+                f"{self.dataset} × {self.backbone} must give either comparison (it was made) or failed (the reason), "
+                f"got {self.model_dump(exclude_none=True)}."
             )
         return self
 
@@ -116,6 +144,7 @@ class RenderRequest(Request):
     title: str
     combinations: tuple[CombinationSource, ...] = Field(min_length=1)
     datasets: tuple[DatasetNote, ...] = ()
+    fusion: tuple[FusionSource, ...] = ()
     costs: tuple[StageCost, ...] = ()
     provenance: dict[str, Any] = Field(default_factory=dict)
     out: str
@@ -180,9 +209,14 @@ def _render(request: RenderRequest, out: Root) -> Receipt:
 
 
 def _stamp(request: RenderRequest) -> str:
-    addresses: Any = {"out": True, "combinations": {"__all__": set(RESULTS)}}
+    addresses: Any = {
+        "out": True,
+        "combinations": {"__all__": set(RESULTS)},
+        "fusion": {"__all__": {"comparison"}},
+    }
     sources = [source for source in request.combinations if source.failed is None]
     results = [_read(getattr(source, name)) for source in sources for name in RESULTS]
+    results += [_read(source.comparison) for source in request.fusion if source.failed is None]
     return stamp_of(request.model_dump(mode="json", exclude=addresses), results)
 
 
@@ -223,6 +257,26 @@ def _material(request: RenderRequest) -> Material:
             for cost in request.costs
         ),
         provenance=request.provenance,
+        fused=tuple(
+            _fused(source) for source in request.fusion if source.failed is None and not source.horizontal
+        ),
+        across=tuple(
+            _fused(source) for source in request.fusion if source.failed is None and source.horizontal
+        ),
+        unfused=tuple(
+            Failure(source.dataset, source.backbone, source.failed)
+            for source in request.fusion
+            if source.failed is not None
+        ),
+    )
+
+
+def _fused(source: FusionSource) -> FusedPair:
+    return parse_fused_pair(
+        dataset=source.dataset,
+        backbone=source.backbone,
+        table=_read(source.comparison),
+        seconds_per_image=source.seconds_per_image,
     )
 
 

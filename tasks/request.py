@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 Token = Literal["cls", "mean"]
 Precision = Literal["float32", "bfloat16", "float16"]
 Storage = Literal["float32", "float16"]
+LastLayer = Literal["normed", "raw"]
 
 
 class Request(BaseModel):
@@ -109,7 +110,7 @@ class ProbeRequest(Request):
     address: str
     manifest_digest: str
     token: Token = "cls"
-    last_layer: Literal["normed", "raw"] = "normed"
+    last_layer: LastLayer = "normed"
     l2: tuple[float, ...] | None = None
     tol: float = Field(default=1e-6, gt=0)
     max_iter: int = Field(default=500, ge=1)

@@ -162,6 +162,7 @@ def _record_cell(client: MlflowClient, experiment: str, parent: str, cell: CellR
     if cell.dataset:
         _log_dataset(client, run_id, cell.dataset)
     _log_artifacts(client, run_id, cell.artifacts)
+    _log_artifacts(client, run_id, cell.fusion, folder="fusion")
     client.set_terminated(run_id)
 
 
@@ -214,9 +215,11 @@ def _log_dataset(client: MlflowClient, run_id: str, dataset: DatasetRecord) -> N
     )
 
 
-def _log_artifacts(client: MlflowClient, run_id: str, artifacts: tuple[str, ...]) -> None:
+def _log_artifacts(
+    client: MlflowClient, run_id: str, artifacts: tuple[str, ...], *, folder: str | None = None
+) -> None:
     for artifact in map(Path, artifacts):
         if artifact.is_dir():
             client.log_artifacts(run_id, str(artifact), artifact.name)
         elif artifact.is_file():
-            client.log_artifact(run_id, str(artifact))
+            client.log_artifact(run_id, str(artifact), folder)

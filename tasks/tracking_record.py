@@ -38,7 +38,10 @@ class DatasetRecord:
 
 @dataclass(frozen=True)
 class CellRecord:
-    """The result of one dataset with one backbone; equal ``key`` means equal result."""
+    """The result of one dataset with one backbone; equal ``key`` means equal result.
+
+    ``fusion`` are files of the comparison of methods, which are kept in a folder of that name.
+    """
 
     name: str
     key: str
@@ -47,6 +50,7 @@ class CellRecord:
     tags: Mapping[str, str] = field(default_factory=dict)
     dataset: DatasetRecord | None = None
     artifacts: tuple[str, ...] = ()
+    fusion: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ class StudyRecord:
                 **{
                     **cell,
                     **_tuples(cell),
+                    "fusion": tuple(cell.get("fusion", ())),
                     "dataset": DatasetRecord(**cell["dataset"]) if cell["dataset"] else None,
                 }
             )

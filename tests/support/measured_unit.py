@@ -1,6 +1,6 @@
 """One unit of a task in a process of its own, for measuring its memory.
 
-``python -m tests.support.measured_unit extract|probe STORE``; prints a JSON line: what the formula allows, the peak, and the memory of the
+``python -m tests.support.measured_unit extract|probe|fuse|horizontal STORE``; prints a JSON line: what the formula allows, the peak, and the memory of the
 process when all libraries were loaded.
 """
 
@@ -16,8 +16,15 @@ from tasks.catalogue import CATALOGUE
 from tasks.engine import SerialEngine
 from tasks.extract_dataset import extract
 from tasks.footprint import peak_bytes
+from tasks.fusion_request import (
+    ConcatenationSettings,
+    EncoderSettings,
+    FusionRequest,
+    GateSettings,
+    HorizontalRequest,
+)
 from tasks.plan_extraction import plan
-from tasks.request import ExtractSettings, ProbeRequest
+from tasks.request import ExtractSettings, ProbeRequest, Request
 from vitgeom.backbones import BackboneRef
 from vitgeom.data import DatasetRef
 
@@ -59,7 +66,53 @@ def probing(store: str) -> tuple[int, int]:
     return CATALOGUE["fit_probes"].memory(request), before
 
 
+def fusing(store: str) -> tuple[int, int]:
+    """Compare all methods on small features; return the formula's bytes and the memory before it."""
+    return _measured(_fusion_request(store, "nano_supervised"))
+
+
+def fusing_backbones(store: str) -> tuple[int, int]:
+    """Fuse two backbones; return the formula's bytes and the memory before it."""
+    first, second = (_fusion_request(store, name) for name in ("nano_supervised", "nano_selfsup"))
+    shared = first.model_dump(include=set(HorizontalRequest.model_fields))
+    request = HorizontalRequest(
+        **shared,
+        addresses=(first.address, second.address),
+        manifest_digests=(first.manifest_digest, second.manifest_digest),
+        backbones=("a", "b"),
+    )
+    return _measured(request)
+
+
+def _measured(request: Request) -> tuple[int, int]:
+    before = resident_bytes()
+    CATALOGUE[request.task].function(request)
+    return CATALOGUE[request.task].memory(request), before
+
+
+def _fusion_request(store: str, backbone: str) -> FusionRequest:
+    small = BackboneRef.from_options(backbone, pretrained=False, image_size=16)
+    images = DatasetRef.from_options("noise", n=2000, classes=5, size=16)
+    settings = ExtractSettings(batch_size=64, rows_per_range=512)
+    sealed = extract(images, small, store=store, settings=settings, engine=SerialEngine())
+    return FusionRequest(
+        store=store,
+        address=sealed.detail["address"],
+        manifest_digest=sealed.digest,
+        l2=(1e-2, 1.0),
+        tol=1e-2,
+        fold_tol=1e-2,
+        num_folds=2,
+        seeds=(0, 1),
+        encoder=EncoderSettings(max_epochs=2),
+        gate=GateSettings(max_epochs=2),
+        concatenation=ConcatenationSettings(l2=(1.0, 10.0)),
+        num_bootstrap=100,
+    )
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    allowed, before = {"extract": extraction, "probe": probing}[sys.argv[1]](sys.argv[2])
+    UNITS = {"extract": extraction, "probe": probing, "fuse": fusing, "horizontal": fusing_backbones}
+    allowed, before = UNITS[sys.argv[1]](sys.argv[2])
     print(json.dumps({"allowed": allowed, "before": before, "peak": peak_bytes()}))

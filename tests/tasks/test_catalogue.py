@@ -16,7 +16,7 @@ from tests.tasks.test_request import extract_request
 
 
 def test_names_are_those_of_the_requests() -> None:
-    assert set(CATALOGUE) >= {"extract_features", "fit_probes"}
+    assert set(CATALOGUE) >= {"extract_features", "fit_fusion", "fit_horizontal", "fit_probes"}
     assert all(spec.name == name for name, spec in CATALOGUE.items())
 
 
@@ -38,7 +38,7 @@ def test_memory_grows_with_what_it_should() -> None:
     assert memory(extract_request(start=64, stop=128)) == base
 
 
-@pytest.mark.parametrize("task", ["extract", "probe"])
+@pytest.mark.parametrize("task", ["extract", "probe", "fuse", "horizontal"])
 @pytest.mark.timeout(1200)
 def test_the_formula_covers_a_real_unit_and_is_not_idle(task: str, tmp_path: Path) -> None:
     done = subprocess.run(

@@ -10,15 +10,14 @@ import pytest
 import torch
 
 from tasks.probe_results import (
-    DONE,
     FILES,
     describe_probes,
     finished_results,
-    json_bytes,
     results_path,
     write_results,
 )
 from tasks.request import ProbeRequest
+from tasks.stored_results import DONE, json_bytes
 from vitgeom.probes import L2_GRID, LayerProbes, fit_probes
 from vitgeom.seeding import generator_for
 from vitgeom.store.fingerprint import fingerprint
@@ -87,12 +86,6 @@ def test_a_missing_file_is_a_slip_of_our_own(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="results are"):
         write_results(Root(tmp_path), {"probes.json": b""}, rows=9, seconds=1.5, peak_bytes=7, detail={})
     assert list(tmp_path.iterdir()) == []
-
-
-def test_json_is_the_same_for_equal_values_and_refuses_nan() -> None:
-    assert json_bytes({"b": 1, "a": 2}) == json_bytes({"a": 2, "b": 1})
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        json_bytes({"a": float("nan")})
 
 
 def test_the_description_says_how_each_layer_was_chosen() -> None:

@@ -10,7 +10,16 @@ import pytest
 from pydantic import ValidationError
 
 from tasks import render_report
-from tasks.render_report import CombinationSource, DatasetNote, QuarantineNote, RenderRequest, StageCost, run
+from tasks.render_report import (
+    CombinationSource,
+    DatasetNote,
+    FusionSource,
+    QuarantineNote,
+    RenderRequest,
+    StageCost,
+    run,
+)
+from tests.support.fused_results import SKILLS, planted_table
 from tests.support.html_checks import read_page
 from tests.support.result_files import planted_results
 from vitgeom.errors import InvalidInput, StoreError
@@ -72,6 +81,38 @@ def test_page_figures_table_and_summary_are_written(
     summary = json.loads(files["summary.json"])
     assert summary["failed"][0]["reason"] == "StoreError: the disk is <full>"
     assert summary["finished"][0]["errors"] > summary["finished"][1]["errors"] == 0
+
+
+def test_comparisons_of_methods_are_read_and_a_changed_one_is_drawn_again(
+    tmp_path: Path, sources: tuple[CombinationSource, ...]
+) -> None:
+    place = Root(f"{tmp_path}/fusion")
+    place.write_json("digits.json", planted_table())
+    fusion = (
+        FusionSource(
+            dataset="digits",
+            backbone="nano",
+            comparison=f"{place.uri}/digits.json",
+            seconds_per_image={"vfusion": 1e-3},
+        ),
+        FusionSource(dataset="photos", backbone="nano", failed="NumericalFailure: <no>"),
+    )
+    out = tmp_path / "results"
+    run(request(*sources, out=str(out), fusion=fusion))
+    words = " ".join(read_page((out / "report.html").read_text()).texts)
+    for part in ("VFusion", "1 ms", "NumericalFailure: <no>"):
+        assert part in words
+    [told] = json.loads((out / "summary.json").read_text())["fusion"]
+    assert list(told["accuracy"]) == list(SKILLS)
+    assert (out / "figures" / "methods-1.svg").is_file()
+    assert run(request(*sources, out=str(out), fusion=fusion)).cached
+    place.write_json("digits.json", planted_table({**SKILLS, "vfusion": 0.95}))
+    assert not run(request(*sources, out=str(out), fusion=fusion)).cached
+
+
+def test_a_comparison_was_made_or_failed() -> None:
+    with pytest.raises(ValidationError, match="must give either comparison"):
+        FusionSource(dataset="d", backbone="b")
 
 
 def test_again_gives_the_same_bytes_and_touches_nothing(

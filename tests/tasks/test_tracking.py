@@ -105,6 +105,28 @@ def test_a_study_is_a_parent_run_with_one_child_per_cell(study: StudyRecord, pro
     assert {file.path for file in client.list_artifacts(done.run_id)} == {"report.html", "figures"}
 
 
+def test_comparisons_of_methods_lie_in_a_folder_of_their_own(
+    study: StudyRecord, project: Path, tmp_path: Path
+) -> None:
+    from mlflow import MlflowClient
+
+    places = [tmp_path / kind / "nano.json" for kind in ("recoverability", "fusion")]
+    for place in places:
+        place.parent.mkdir()
+        place.write_text(f'"{place.parent.name}"')
+    first, *rest = study.cells
+    cell = dataclasses.replace(first, artifacts=(str(places[0]),), fusion=(str(places[1]),))
+    done = track(dataclasses.replace(study, cells=(cell, *rest)), folder=project)
+
+    [child] = runs(project, kind="cell", key=cell.key)
+    client = MlflowClient(done.uri)
+    stored = [
+        Path(client.download_artifacts(child.info.run_id, name, str(project))).read_text()
+        for name in ("nano.json", "fusion/nano.json")
+    ]
+    assert stored == ['"recoverability"', '"fusion"']
+
+
 def test_the_default_tracker_lies_in_the_project_folder_with_absolute_addresses(
     study: StudyRecord, tmp_path: Path
 ) -> None:

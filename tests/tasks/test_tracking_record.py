@@ -18,6 +18,7 @@ def test_a_record_survives_json_text() -> None:
         (Metric("accuracy", 0.5, 3),),
         {"t": "x"},
         DatasetRecord("d", "ff", "s3://b"),
+        fusion=("fusion/digits/nano.json",),
     )
     record = StudyRecord(
         "experiment",
@@ -32,6 +33,13 @@ def test_a_record_survives_json_text() -> None:
     )
 
     assert StudyRecord.from_json(json.loads(json.dumps(record.to_json()))) == record
+
+
+def test_a_record_that_waits_from_before_fusion_is_read() -> None:
+    record = StudyRecord("experiment", "name", "key", cells=(CellRecord("digits × nano", "k"),))
+    waiting = record.to_json()
+    del waiting["cells"][0]["fusion"]
+    assert StudyRecord.from_json(waiting) == record
 
 
 def test_nested_parameters_become_dotted_ones() -> None:
