@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml requirements.lock
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '.[dev]'
 	touch $@
 
-benchmark: $(STAMP)  ## the whole study of one profile: features, probes, report (PROFILE=embedded; about 3 minutes, then seconds)
+benchmark: $(STAMP)  ## the whole study of one profile: features, probes, fusion, report (PROFILE=embedded; minutes, then seconds)
 	$(BIN)/vitgeom benchmark --profile $(PROFILE)
 
 test: $(STAMP) lint types imports  ## everything that must hold: style, types, import walls, tests, README examples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,18 @@ class Cell:
     def path(self) -> str:
         """Relative place of this cell's files."""
         return f"{self.dataset}/{self.backbone}"
+
+
+def together(cells: Sequence[Cell]) -> Cell:
+    """Return what stands for several backbones on one dataset in tables and messages; it has no files of its own.
+
+    Args:
+        cells: Of one dataset, at least one.
+    """
+    first = cells[0]
+    return Cell(
+        first.dataset, " + ".join(cell.backbone for cell in cells), first.dataset_ref, first.backbone_ref
+    )
 
 
 def dataset_label(choice: Named) -> str:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from flows import extract as _extract
 from flows import full_benchmark as _full_benchmark
+from flows import fuse as _fuse
+from flows import horizontal as _horizontal
 from flows import probe as _probe
 from flows import report as _report
 
 full_benchmark = _full_benchmark.full_benchmark.prefect
 extract = _extract.extract.prefect
 probe = _probe.probe.prefect
+fuse = _fuse.fuse.prefect
+horizontal = _horizontal.horizontal.prefect
 report = _report.report.prefect

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flows.cell import Cell
+from flows.cell import Cell, together
 from flows.extract import settings_from
+from flows.fusion_requests import fusion_request_from, horizontal_request_from
 from flows.probe import request_from
 from flows.study import Resolved
-from tasks import fit_probes
+from tasks import fit_fusion, fit_horizontal, fit_probes
+from tasks.fusion_request import VERTICAL
 from tasks.plan_extraction import plan
 from vitgeom.errors import StoreError
 from vitgeom.store.features import FeatureStore, open_features
@@ -27,6 +30,9 @@ class Forecast:
     ranges_missing: int
     images_missing: int
     probes_stored: bool
+    methods: int
+    fusion_stored: bool
+    manifest: Manifest | None = None
 
     def line(self) -> str:
         """Return what a reader wants to know, in one line."""
@@ -34,7 +40,9 @@ class Forecast:
             features = f"{self.ranges - self.ranges_missing} of {self.ranges} ranges stored, {self.images_missing} images to compute"
         else:
             features = f"all {self.ranges} ranges stored"
-        return f"{self.cell.name}: features {features}; probes {'stored' if self.probes_stored else 'to fit'}"
+        probes = "stored" if self.probes_stored else "to fit"
+        fusion = "stored" if self.fusion_stored else "to fit"
+        return f"{self.cell.name}: features {features}; probes {probes}; fusion by {self.methods} methods {fusion}"
 
 
 def forecast(cell: Cell, wanted: Resolved) -> Forecast:
@@ -54,6 +62,7 @@ def forecast(cell: Cell, wanted: Resolved) -> Forecast:
         if stored is None
         else [(start, stop) for _, start, stop in stored.missing()]
     )
+    manifest = None if stored is None else _manifest(stored)
     return Forecast(
         cell=cell,
         ranges=work.total_ranges
@@ -61,8 +70,30 @@ def forecast(cell: Cell, wanted: Resolved) -> Forecast:
         else sum(len(stored.ranges(split)) for split in stored.splits),
         ranges_missing=len(missing),
         images_missing=sum(stop - start for start, stop in missing),
-        probes_stored=stored is not None and _has_probes(stored, wanted),
+        probes_stored=manifest is not None and fit_probes.stored(request_from(manifest, wanted)) is not None,
+        methods=len(VERTICAL if wanted.params.fusion.methods == "all" else wanted.params.fusion.methods),
+        fusion_stored=manifest is not None
+        and fit_fusion.stored(fusion_request_from(manifest, wanted)) is not None,
+        manifest=manifest,
     )
+
+
+def horizontal_line(cells: Sequence[Cell], forecasts: Sequence[Forecast], wanted: Resolved) -> str:
+    """Return whether horizontal fusion of one dataset is stored, in one line.
+
+    Args:
+        cells: Of one dataset, at least two.
+        forecasts: Of the same cells.
+        wanted: The study.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    manifests = [told.manifest for told in forecasts if told.manifest is not None]
+    known = len(manifests) == len(cells) and fit_horizontal.stored(
+        horizontal_request_from(manifests, wanted, backbones=[cell.backbone for cell in cells])
+    )
+    return f"{together(cells).name}: horizontal fusion {'stored' if known else 'to fit'}"
 
 
 def _stored(root: Root, address: str) -> FeatureStore | None:
@@ -74,8 +105,7 @@ def _stored(root: Root, address: str) -> FeatureStore | None:
         return None
 
 
-def _has_probes(stored: FeatureStore, wanted: Resolved) -> bool:
+def _manifest(stored: FeatureStore) -> Manifest | None:
     if not stored.root.exists(MANIFEST):
-        return False
-    manifest = Manifest.from_json(stored.root.read_json(MANIFEST))
-    return fit_probes.stored(request_from(manifest, wanted)) is not None
+        return None
+    return Manifest.from_json(stored.root.read_json(MANIFEST))

@@ -1,4 +1,4 @@
-"""The whole study, in the order a reader expects: features, probes, report, and a record of it all.
+"""The whole study, in the order a reader expects: features, probes, fusion, report, and a record of it all.
 
 A cell that fails is reported and left out of the steps that follow; the others go on, and the run ends with an error that names it.
 """
@@ -10,6 +10,8 @@ from typing import Any
 from flows import artifacts, console
 from flows.engine_scope import engine_for
 from flows.extract import extract
+from flows.fuse import fuse
+from flows.horizontal import horizontal
 from flows.image_folder import study_of_folder
 from flows.outcome import Outcome, PartsFailed, final, problems, require_all
 from flows.probe import probe
@@ -70,15 +72,18 @@ def full_benchmark(
     with engine_for(wanted.params.engine):
         extracted = _attempt(extract, study)
         probed = _attempt(probe, study, left_out=list(problems(extracted)))
-    outcomes = final(extracted, probed)
-    summary = Summary(wanted.profile, tuple(outcomes))
+        outcomes = final(extracted, probed)
+        fused = _attempt(fuse, study, left_out=list(problems(outcomes)))
+        across = _attempt(horizontal, study, left_out=list(problems(extracted)))
+    summary = Summary(wanted.profile, tuple(outcomes), (*fused, *across))
     for line in summary.lines():
         console.say(line)
-    page = report(study, failed=problems(outcomes))
-    tracked = record(wanted, probed=outcomes, page=page, tags=run_file.tags)
-    run_file.write(tracked=tracked, steps={"extract": extracted, "probe": probed})
+    page = report(study, failed=problems(outcomes), unfused=problems([*fused, *across]))
+    tracked = record(wanted, probed=outcomes, fused=[*fused, *across], page=page, tags=run_file.tags)
+    steps = {"extract": extracted, "probe": probed, "fuse": fused, "horizontal": across}
+    run_file.write(tracked=tracked, steps=steps)
     artifacts.publish(summary, page=page.uri)
-    require_all("benchmark", outcomes)
+    require_all("benchmark", final(outcomes, fused, across))
     return summary.to_json(page=page.uri)
 
 

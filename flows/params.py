@@ -41,6 +41,30 @@ Scalar = Annotated[Any, BeforeValidator(_scalar)]
 Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 
 
+def _layer_scaling(value: Any) -> Any:
+    is_temperature = (
+        isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+    )
+    if value not in ("quality", "none") and not is_temperature:
+        raise ValueError("must be quality, none, or a temperature of at least 0")
+    return value
+
+
+def _methods(value: Any) -> Any:
+    if value == "all":
+        return value
+    if not isinstance(value, list | tuple) or not value:
+        raise ValueError("must be all, or a list of methods, e.g. [best_layer, vfusion]")
+    from vitgeom.fusion.methods import method  # brings torch, which takes seconds to import
+
+    several = [name for name in value if method(name).several_backbones]
+    if several:
+        raise ValueError(f"{several[0]} takes several backbones and is compared by itself; leave it out")
+    if len(set(value)) < len(value):
+        raise ValueError("each method may be named once")
+    return tuple(value)
+
+
 class Block(BaseModel):
     """Common ground of all blocks: frozen, and closed against keys that nobody reads."""
 
@@ -118,6 +142,67 @@ class Recoverability(Block):
     num_bootstrap: Count
 
 
+class Encoder(Block):
+    """VFusion's encoder and head; a method that is defined by one of these numbers keeps its own."""
+
+    layer_scaling: Annotated[str | float, BeforeValidator(_layer_scaling)]
+    latent_dim: Count | None
+    hidden_dim: NonNegativeInt
+    orth_weight: Annotated[Real, Field(ge=0)]
+    dropout: Annotated[Real, Field(ge=0, lt=1)]
+    l2: Annotated[Real, Field(ge=0)]
+    learning_rate: Annotated[Real, Field(gt=0)]
+    max_epochs: NonNegativeInt
+    patience: Count
+    batch_size: Count | None
+    components: Count
+
+
+class Gate(Block):
+    """The nets that weigh layers image by image."""
+
+    components: Count
+    hidden_dim: Count
+    dropout: Annotated[Real, Field(ge=0, lt=1)]
+    learning_rate: Annotated[Real, Field(gt=0)]
+    weight_decay: Annotated[Real, Field(ge=0)]
+    batch_size: Count
+    max_epochs: Count
+    patience: Count
+
+
+class Concatenation(Block):
+    """Softmax regression on layers side by side."""
+
+    l2: tuple[Annotated[Real, Field(gt=0)], ...] = Field(min_length=1)
+    max_components: Count
+
+
+class Fusion(Block):
+    """Which methods are compared, and how they are fitted; token, penalties and tolerance of the probes are those of ``probe``.
+
+    ``methods: all`` takes every method of ``vitgeom.fusion.methods`` for one backbone.
+    """
+
+    methods: Annotated[str | tuple[str, ...], BeforeValidator(_methods)]
+    seeds: tuple[NonNegativeInt, ...] = Field(min_length=1)
+    num_folds: Annotated[StrictInt, Field(ge=2)]
+    fold_tol: Annotated[Real, Field(gt=0)]
+    num_bootstrap: Count
+    device: Annotated[StrictStr, Field(pattern=r"^(cpu|cuda(:[0-9]+)?)$")]
+    threads: Count
+    encoder: Encoder
+    gate: Gate
+    concatenation: Concatenation
+
+    @field_validator("seeds")
+    @classmethod
+    def _no_seed_twice(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(seeds)) != len(seeds):
+            raise ValueError("each seed may be named once")
+        return seeds
+
+
 class Engine(Block):
     """Where the work runs; ``address`` is ``local`` (a private Ray) or names a cluster, never "whatever is found"."""
 
@@ -149,5 +234,6 @@ class Profile(Block):
     extract: Extract
     probe: Probe
     recoverability: Recoverability
+    fusion: Fusion
     engine: Engine
     tracking: Tracking

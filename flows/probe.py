@@ -15,6 +15,7 @@ from flows.outcome import Outcome, attempt_each, require_all
 from flows.results import Results
 from flows.steps import flow, task
 from flows.study import Resolved, Study
+from flows.together import map_together
 from tasks import fit_probes
 from tasks.engine import Engine
 from tasks.receipt import Receipt
@@ -56,27 +57,8 @@ def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
 
 @task(name="fit probes", run_name="fit probes of {count} cells")
 def fit_together(count: int, missing: Mapping[str, ProbeRequest], *, engine: Engine) -> dict[str, Receipt]:
-    """Fit what is missing, all at once, say what is done as it is done, and return the receipts by key.
-
-    A failure is left to the cell that it belongs to, which is then tried by itself.
-    """
-    fitted: dict[str, Receipt] = {}
-    names = {request.key: name for name, request in missing.items()}
-
-    def note(receipt: Receipt) -> None:
-        fitted[receipt.key] = receipt
-        console.say(f"{_said(names[receipt.key], receipt)}  ({len(fitted)} of {count})")
-
-    console.say(f"fitting the probes of {count} cells ...")
-    try:
-        engine.map(
-            ProbeRequest.task, list(missing.values()), on_receipt=note, label=f"probes of {count} cells"
-        )
-    except VitgeomError as error:
-        console.warn(
-            f"not all of {count} cells could be fitted together, the rest is tried one by one: {error}"
-        )
-    return fitted
+    """Fit what is missing, all at once; ``count`` is what Prefect shows."""
+    return map_together(missing, engine=engine, what="probes", said=_said)
 
 
 @task(name="probe", run_name="probe {name}")

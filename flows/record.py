@@ -21,20 +21,31 @@ from tasks.receipt import Receipt
 from tasks.tracking import QUEUE, Tracked, track
 from tasks.tracking_record import CellRecord, DatasetRecord, Metric, Scalar, StudyRecord, flatten
 from vitgeom.bootstrap import Interval
+from vitgeom.fusion.comparison import Comparison
 from vitgeom.recoverability import RecoverabilityReport
 from vitgeom.store.fingerprint import fingerprint
 
 
-def record(wanted: Resolved, *, probed: Sequence[Outcome], page: Receipt, tags: Mapping[str, str]) -> Tracked:
+def record(
+    wanted: Resolved,
+    *,
+    probed: Sequence[Outcome],
+    fused: Sequence[Outcome],
+    page: Receipt,
+    tags: Mapping[str, str],
+) -> Tracked:
     """Record a study and say where; a tracker that cannot be reached costs a warning, not the study.
 
     Args:
         wanted: The study.
         probed: What became of each cell; those without a receipt are left out.
+        fused: What became of its fusion; a cell without it is recorded without the figures of methods. What several backbones
+            reach together belongs to the study as a whole.
         page: The receipt of the report.
         tags: How it was run.
     """
-    tracked = track(study_record(wanted, probed=probed, page=page, tags=tags), uri=wanted.params.tracking.uri)
+    described = study_record(wanted, probed=probed, fused=fused, page=page, tags=tags)
+    tracked = track(described, uri=wanted.params.tracking.uri)
     if tracked.queued:
         console.warn(
             f"not recorded in {tracked.uri} yet: {tracked.problem}. The record waits in {QUEUE} for the next run."
@@ -50,12 +61,21 @@ def record(wanted: Resolved, *, probed: Sequence[Outcome], page: Receipt, tags: 
 
 
 def study_record(
-    wanted: Resolved, *, probed: Sequence[Outcome], page: Receipt, tags: Mapping[str, str]
+    wanted: Resolved,
+    *,
+    probed: Sequence[Outcome],
+    fused: Sequence[Outcome],
+    page: Receipt,
+    tags: Mapping[str, str],
 ) -> StudyRecord:
     """Describe a study for the tracker."""
     done = [(outcome, outcome.receipt) for outcome in probed if outcome.receipt is not None]
     params = flatten(wanted.params.model_dump(mode="json", exclude={"engine", "tracking"}))
-    cells = tuple(_cell_record(wanted, outcome, receipt, params) for outcome, receipt in done)
+    comparisons = {outcome.cell.name: outcome.receipt for outcome in fused}
+    cells = tuple(
+        _cell_record(wanted, outcome, receipt, params, fused=comparisons.get(outcome.cell.name))
+        for outcome, receipt in done
+    )
     key = fingerprint(
         {"profile": wanted.profile, "params": params, "cells": [[cell.name, cell.key] for cell in cells]}
     )
@@ -66,7 +86,11 @@ def study_record(
         name=wanted.profile,
         key=key,
         params=params,
-        metrics=(Metric("cells_done", len(done)), Metric("cells_failed", failed)),
+        metrics=(
+            Metric("cells_done", len(done)),
+            Metric("cells_failed", failed),
+            *_horizontal_metrics(fused),
+        ),
         tags={**tags, **origin_tags()},
         artifacts=(str(Path(wanted.out, "report.html").absolute()), str(figures.absolute())),
         artifacts_digest=page.digest,
@@ -95,25 +119,55 @@ def _flow_run_id() -> str | None:
 
 
 def _cell_record(
-    wanted: Resolved, outcome: Outcome, fitted: Receipt, params: Mapping[str, Scalar]
+    wanted: Resolved,
+    outcome: Outcome,
+    fitted: Receipt,
+    params: Mapping[str, Scalar],
+    *,
+    fused: Receipt | None,
 ) -> CellRecord:
     cell, results = outcome.cell, Results(wanted.out)
     manifest, _ = results.read_features(cell)
     findings = RecoverabilityReport.from_json(results.read_recoverability(cell)["report"])
     return CellRecord(
         name=cell.name,
-        key=fitted.digest,
+        key=fitted.digest if fused is None else fingerprint([fitted.digest, fused.digest]),
         params=dict(params),
-        metrics=tuple(_metrics(findings)),
+        metrics=(*_metrics(findings), *([] if fused is None else _method_metrics(results.read_fusion(cell)))),
         tags={
             "vitgeom.dataset": cell.dataset,
             "vitgeom.backbone": cell.backbone,
             "vitgeom.manifest": manifest.digest,
             "vitgeom.probes": fitted.uri,
+            **({} if fused is None else {"vitgeom.fusion": fused.uri}),
         },
         dataset=DatasetRecord(cell.path, manifest.digest, f"{wanted.store}/{manifest.address}"),
         artifacts=(str(results.probes(cell)["recoverability.json"].absolute()),),
+        fusion=tuple(str(path.absolute()) for path in results.fusion(cell).values()) if fused else (),
     )
+
+
+def _horizontal_metrics(fused: Sequence[Outcome]) -> list[Metric]:
+    return [
+        Metric(f"horizontal_accuracy.{outcome.cell.dataset}", outcome.receipt.detail["accuracy"]["hfusion"])
+        for outcome in fused
+        if outcome.receipt is not None and "hfusion" in outcome.receipt.detail["accuracy"]
+    ]
+
+
+def _method_metrics(table: Mapping[str, Any]) -> list[Metric]:
+    """Return accuracy, spread over seeds and gap closure of every method that could be fitted."""
+    comparison = Comparison.from_json(table["comparison"])
+    values = {
+        f"{figure}.{row.name}": value
+        for row in comparison.rows
+        for figure, value in (
+            ("method_accuracy", row.accuracy.value),
+            ("method_deviation", row.seed_deviation),
+            ("method_gap_closure", row.gap_closure),
+        )
+    }
+    return [Metric(name, value) for name, value in values.items() if value is not None]
 
 
 def _metrics(findings: RecoverabilityReport) -> list[Metric]:

@@ -5,32 +5,44 @@ The page depends on results, parameters and code alone, so the benchmark and ``d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from flows import console
 from flows.cell import Cell
+from flows.fusion_requests import fusion_request_for, horizontal_request_for
+from flows.horizontal import several_backbones
 from flows.probe import request_for
 from flows.provenance import provenance
 from flows.results import Results
 from flows.steps import flow, task
 from flows.study import Resolved, Study
-from tasks import fit_probes, render_report
+from tasks import fit_fusion, fit_horizontal, fit_probes, render_report
 from tasks.extraction_cost import extraction_cost
 from tasks.receipt import Receipt
-from tasks.render_report import CombinationSource, DatasetNote, QuarantineNote, RenderRequest, StageCost
+from tasks.render_report import (
+    CombinationSource,
+    DatasetNote,
+    FusionSource,
+    QuarantineNote,
+    RenderRequest,
+    StageCost,
+)
 from vitgeom.errors import StoreError
 
 TITLE = "What earlier layers know that the last layer gets wrong"
 
 
 @flow(name="report", run_name="write report")
-def report(study: Study, failed: Mapping[str, str] | None = None) -> Receipt:
+def report(
+    study: Study, failed: Mapping[str, str] | None = None, unfused: Mapping[str, str] | None = None
+) -> Receipt:
     """Write the page, its figures and its tables.
 
     Args:
         study: Which cells.
         failed: Name of a cell that did not finish -> the reason.
+        unfused: Name of a cell, or of several backbones together, whose fusion failed -> the reason.
 
     Returns:
         The receipt of the page.
@@ -39,7 +51,7 @@ def report(study: Study, failed: Mapping[str, str] | None = None) -> Receipt:
         InvalidInput: A cell has no results yet.
     """
     wanted = study.resolve()
-    receipt = render(request_for_page(wanted, failed or {}))
+    receipt = render(request_for_page(wanted, failed or {}, unfused or {}))
     console.say(f"report: {receipt.uri}")
     return receipt
 
@@ -50,7 +62,9 @@ def render(request: RenderRequest) -> Receipt:
     return render_report.run(request)
 
 
-def request_for_page(wanted: Resolved, failed: Mapping[str, str]) -> RenderRequest:
+def request_for_page(
+    wanted: Resolved, failed: Mapping[str, str], unfused: Mapping[str, str]
+) -> RenderRequest:
     """Gather what the page shows."""
     results = Results(wanted.out)
     finished = [cell for cell in wanted.cells if cell.name not in failed]
@@ -59,6 +73,10 @@ def request_for_page(wanted: Resolved, failed: Mapping[str, str]) -> RenderReque
         title=TITLE,
         combinations=tuple(_source(cell, results, failed.get(cell.name)) for cell in wanted.cells),
         datasets=tuple(_notes(finished, results)),
+        fusion=(
+            *(_fusion(cell, wanted, results, unfused.get(cell.name)) for cell in finished),
+            *_across(finished, wanted, results, unfused),
+        ),
         costs=tuple(cost for cell in finished for cost in _costs(cell, wanted, results)),
         provenance=provenance(wanted.params),
         out=str(wanted.out),
@@ -77,6 +95,45 @@ def _source(cell: Cell, results: Results, problem: str | None) -> CombinationSou
         probes=str(probes["probes.json"].absolute()),
         recoverability=str(probes["recoverability.json"].absolute()),
     )
+
+
+def _fusion(cell: Cell, wanted: Resolved, results: Results, problem: str | None) -> FusionSource:
+    named = partial(FusionSource, dataset=cell.dataset, backbone=cell.backbone)
+    if problem:
+        return named(failed=problem)
+    results.read_fusion(cell)  # refuses, with the way out, where there is none yet
+    return named(
+        comparison=str(results.fusion(cell)["comparison.json"].absolute()),
+        seconds_per_image=_times(lambda: fit_fusion.stored(fusion_request_for(cell, wanted, results))),
+    )
+
+
+def _across(
+    cells: Sequence[Cell], wanted: Resolved, results: Results, unfused: Mapping[str, str]
+) -> Iterator[FusionSource]:
+    """Yield the comparison over several backbones of each dataset that has them."""
+    for group, members in several_backbones(cells).items():
+        named = partial(FusionSource, dataset=group.dataset, backbone=group.backbone, horizontal=True)
+        if group.name in unfused:
+            yield named(failed=unfused[group.name])
+        elif results.read_horizontal(group.dataset) is not None:
+            yield named(
+                comparison=str(results.horizontal(group.dataset).absolute()),
+                seconds_per_image=_times(
+                    lambda members=members: fit_horizontal.stored(  # type: ignore[misc]
+                        horizontal_request_for(members, wanted, results)
+                    )
+                ),
+            )
+
+
+def _times(stored: Callable[[], Receipt | None]) -> dict[str, float]:
+    """Return what was measured when the methods were fitted; results may have come here without the store that knows."""
+    try:
+        fused = stored()
+    except StoreError:
+        return {}
+    return {} if fused is None else dict(fused.detail["seconds_per_image"])
 
 
 def _notes(cells: Sequence[Cell], results: Results) -> Iterator[DatasetNote]:
@@ -98,6 +155,7 @@ def _costs(cell: Cell, wanted: Resolved, results: Results) -> Iterator[StageCost
     try:
         extraction = extraction_cost(wanted.store, manifest.address)
         fitted = fit_probes.stored(request_for(cell, wanted, results))
+        fused = fit_fusion.stored(fusion_request_for(cell, wanted, results))
     except StoreError as error:
         console.warn(f"{cell.name}: the report cannot say what it took to compute: {error}")
         return
@@ -115,4 +173,12 @@ def _costs(cell: Cell, wanted: Resolved, results: Results) -> Iterator[StageCost
             rows=fitted.rows,
             bytes=sum(path.stat().st_size for path in results.probes(cell).values()),
             peak_bytes=fitted.peak_bytes,
+        )
+    if fused is not None:
+        yield cost(
+            stage="fuse",
+            seconds=fused.seconds,
+            rows=fused.rows,
+            bytes=sum(path.stat().st_size for path in results.fusion(cell).values() if path.is_file()),
+            peak_bytes=fused.peak_bytes,
         )

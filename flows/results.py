@@ -6,6 +6,9 @@
     probes/<dataset>/<backbone>.safetensors      fitted probes
     probes/<dataset>/<backbone>.json             how they were fitted and chosen
     recoverability/<dataset>/<backbone>.json     what earlier layers recover of the last layer's errors
+    fusion/<dataset>/<backbone>.json             how methods compare that fuse the layers, what each chose, which failed and why
+    fusion/<dataset>/<backbone>.safetensors      their class indices on the test images, by method and seed
+    horizontal/<dataset>.json                    the same table for the last layers of all backbones together
     report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
 
 The features themselves stay in the store; a manifest names their address in it and their digest.
@@ -32,6 +35,11 @@ PROBE_FILES = {
     "probes.safetensors": "probes/{path}.safetensors",
     "probes.json": "probes/{path}.json",
     "recoverability.json": "recoverability/{path}.json",
+}
+SKIPPED, TOO_FEW = "skipped", "horizontal fusion needs at least 2 backbones"
+FUSION_FILES = {
+    "comparison.json": "fusion/{path}.json",
+    "predictions.safetensors": "fusion/{path}.safetensors",
 }
 
 
@@ -92,6 +100,46 @@ class Results:
         for name, path in self.probes(cell).items():
             _write(path, stored.read_bytes(name))
 
+    def fusion(self, cell: Cell) -> dict[str, Path]:
+        """Return the places of a cell's comparison files by the name that they have in the store."""
+        return {name: self.folder / place.format(path=cell.path) for name, place in FUSION_FILES.items()}
+
+    def write_fusion(self, cell: Cell, *, fused: Receipt) -> None:
+        """Copy a cell's comparison out of the store; the fitted classifiers stay there."""
+        stored = Root(fused.uri)
+        for name, path in self.fusion(cell).items():
+            _write(path, stored.read_bytes(name))
+
+    def read_fusion(self, cell: Cell) -> dict[str, Any]:
+        """Return how methods compare on a cell.
+
+        Raises:
+            InvalidInput: The cell has no comparison yet.
+        """
+        return self._json(self.fusion(cell)["comparison.json"], cell, stage="fuse")
+
+    def horizontal(self, dataset: str) -> Path:
+        """Return the place of a dataset's comparison over several backbones."""
+        return self.folder / "horizontal" / f"{dataset}.json"
+
+    def write_horizontal(self, dataset: str, *, fused: Receipt) -> None:
+        """Copy a dataset's comparison over several backbones out of the store."""
+        _write(self.horizontal(dataset), Root(fused.uri).read_bytes("comparison.json"))
+
+    def skip_horizontal(self, dataset: str) -> None:
+        """Write that a dataset has too few backbones for a comparison over several."""
+        _write(self.horizontal(dataset), (json.dumps({SKIPPED: TOO_FEW}, indent=1) + "\n").encode())
+
+    def read_horizontal(self, dataset: str) -> dict[str, Any] | None:
+        """Return how methods compare over several backbones; None for a dataset that has too few.
+
+        Raises:
+            InvalidInput: The dataset has no such comparison yet.
+        """
+        way_out = f"vitgeom stage horizontal --dataset {dataset}"
+        content = _read(self.horizontal(dataset), dataset, way_out=way_out, stage="horizontal")
+        return None if SKIPPED in content else content
+
     def read_recoverability(self, cell: Cell) -> dict[str, Any]:
         """Return what was found for a cell.
 
@@ -101,17 +149,21 @@ class Results:
         return self._json(self.probes(cell)["recoverability.json"], cell, stage="probe")
 
     def _json(self, path: Path, cell: Cell, *, stage: str) -> dict[str, Any]:
-        try:
-            return dict(json.loads(path.read_bytes()))
-        except FileNotFoundError:
-            way_out = f"vitgeom stage {stage} --dataset {cell.dataset} --backbone {cell.backbone}"
-            raise InvalidInput(
-                f"{cell.name} has no {str(path)!r} yet. Make it, with the same --profile: {way_out}"
-            ) from None
-        except ValueError as error:
-            raise InvalidInput(
-                f"{str(path)!r} is damaged ({error}). Remove it and run stage {stage} again."
-            ) from None
+        way_out = f"vitgeom stage {stage} --dataset {cell.dataset} --backbone {cell.backbone}"
+        return _read(path, cell.name, way_out=way_out, stage=stage)
+
+
+def _read(path: Path, name: str, *, way_out: str, stage: str) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        raise InvalidInput(
+            f"{name} has no {str(path)!r} yet. Make it, with the same --profile: {way_out}"
+        ) from None
+    except ValueError as error:
+        raise InvalidInput(
+            f"{str(path)!r} is damaged ({error}). Remove it and run stage {stage} again."
+        ) from None
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -17,12 +17,17 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print one line per cell."""
-    from flows.forecast import forecast
+    """Print one line per cell, and one per dataset with several backbones."""
+    from flows.forecast import forecast, horizontal_line
+    from flows.horizontal import several_backbones
     from flows.subset import apart
 
     wanted = apart(study(arguments)).resolve()
     print(f"profile {wanted.profile}, store {wanted.store}, results in {wanted.out}")
+    told = {}
     for cell in wanted.cells:
-        print(forecast(cell, wanted).line())
+        told[cell] = forecast(cell, wanted)
+        print(told[cell].line())
+    for members in several_backbones(wanted.cells).values():
+        print(horizontal_line(members, [told[cell] for cell in members], wanted))
     return 0

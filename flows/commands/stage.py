@@ -15,10 +15,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "stage",
-        help="one step of the study: extract, probe or report",
+        help="one step of the study: extract, probe, fuse, horizontal or report",
         description="Run one step of the study; DVC calls this.",
     )
-    command.add_argument("step", choices=("extract", "probe", "report"))
+    command.add_argument("step", choices=("extract", "probe", "fuse", "horizontal", "report"))
     add_study(command)
     add_orchestrator(command)
     command.set_defaults(run=run)
@@ -43,6 +43,14 @@ def _flow(step: str) -> Step[..., Any]:
         from flows.probe import probe
 
         return probe
+    if step == "fuse":
+        from flows.fuse import fuse
+
+        return fuse
+    if step == "horizontal":
+        from flows.horizontal import horizontal
+
+        return horizontal
     from flows.report import report
 
     return report

@@ -80,11 +80,13 @@ def run_times(cwd: Path) -> list[Row]:
 
 BARE = """
 from flows.extract import extract
+from flows.fuse import fuse
+from flows.horizontal import horizontal
 from flows.probe import probe
 from flows.report import report
 from flows.study import Study
 study = Study(profile="embedded", datasets=[{{"name": "digits"}}], store={store!r}, out={out!r}, overrides=["engine.kind={engine}"])
-for step in (extract, probe, report):
+for step in (extract, probe, fuse, horizontal, report):
     step.fn(study)
 """
 

@@ -29,6 +29,18 @@ profiles:
       refit: false
       threads: 1
     recoverability: {{num_bootstrap: 50}}
+    fusion:
+      methods: [last_layer, best_layer, vfusion]
+      seeds: [0, 1]
+      num_folds: 2
+      fold_tol: 1.0e-3
+      num_bootstrap: 50
+      device: cpu
+      threads: 1
+      encoder: {{layer_scaling: quality, latent_dim: 4, hidden_dim: 8, orth_weight: 0.1, dropout: 0.1, l2: 0.01, learning_rate: 3.0e-3,
+        max_epochs: 2, patience: 1, batch_size: null, components: 16}}
+      gate: {{components: 4, hidden_dim: 4, dropout: 0.1, learning_rate: 2.0e-3, weight_decay: 0.01, batch_size: 64, max_epochs: 2, patience: 1}}
+      concatenation: {{l2: [0.1, 1.0], max_components: 64}}
     engine: {{kind: serial, address: local, num_cpus: null, max_in_flight: 2, retries: 0}}
     tracking: {{experiment: small, uri: null}}
 """

@@ -62,8 +62,9 @@ def names(prefect: PrefectServer, kind: str, *, field: str = "name") -> list[str
 
 
 def test_all_flows_are_deployed_under_the_names_of_their_flows(prefect: PrefectServer) -> None:
-    assert sorted(names(prefect, "deployments")) == ["extract", "full-benchmark", "probe", "report"]
-    assert set(names(prefect, "flows")) == {"extract", "full-benchmark", "probe", "report"}
+    expected = ["extract", "full-benchmark", "fuse", "horizontal", "probe", "report"]
+    assert sorted(names(prefect, "deployments")) == expected
+    assert set(names(prefect, "flows")) == set(expected)
 
 
 def test_the_short_name_runs_the_whole_study_and_the_run_shows_its_summary(
@@ -79,7 +80,7 @@ def test_the_short_name_runs_the_whole_study_and_the_run_shows_its_summary(
     assert (folder / "results" / "embedded" / "report.html").is_file()
     assert json.loads((folder / "results" / "embedded" / "run.json").read_text())["orchestrator"] == "prefect"
     assert {"benchmark-summary", "accuracies"} <= set(names(prefect, "artifacts", field="key"))
-    assert {"full-benchmark", "extract features", "fit probes", "write report"} <= set(
+    assert {"full-benchmark", "extract features", "fit probes", "fuse layers", "write report"} <= set(
         names(prefect, "flow_runs")
     )
     tasks = names(prefect, "task_runs")

@@ -33,6 +33,8 @@ def test_the_results_folder_holds_manifest_probes_findings_and_page(finished: Pa
     [manifest] = [name for name in names if name.startswith("features/")]
     cell = manifest.removeprefix("features/").removesuffix(".json")
     assert {f"probes/{cell}.safetensors", f"probes/{cell}.json", f"recoverability/{cell}.json"} <= names
+    assert {f"fusion/{cell}.json", f"fusion/{cell}.safetensors"} <= names
+    assert f"horizontal/{cell.partition('/')[0]}.json" in names
     assert {"report.html", "metrics.csv", "summary.json"} <= names
 
 
@@ -56,7 +58,7 @@ def test_a_second_run_computes_nothing_and_changes_no_file(
 
     assert contents(finished / "results" / "small") == before
     told = json.loads((finished / "results" / "small" / "run.json").read_text())
-    assert [cell["cached"] for step in told["steps"].values() for cell in step.values()] == [True, True]
+    assert [cell["cached"] for step in told["steps"].values() for cell in step.values()] == [True, True, True]
     assert told["orchestrator"] == "plain"
     assert list(summary["cells"]) == list(told["steps"]["probe"])
 
@@ -83,7 +85,37 @@ def test_a_changed_probe_parameter_refits_but_extracts_nothing(
     assert {step: [cell["cached"] for cell in cells.values()] for step, cells in steps.items()} == {
         "extract": [True],
         "probe": [False],
+        "fuse": [False],
+        "horizontal": [],
     }
+
+
+def test_a_changed_fusion_parameter_fits_methods_and_nothing_else(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(finished)
+    full_benchmark.fn(overrides=["fusion.seeds=[0]"], out=str(tmp_path / "results"))
+
+    steps = json.loads((tmp_path / "results" / "run.json").read_text())["steps"]
+    assert [[cell["cached"] for cell in cells.values()] for cells in steps.values()] == [
+        [True],
+        [True],
+        [False],
+        [],
+    ]
+
+
+def test_fusion_that_fails_leaves_the_probes_and_is_reported(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(finished)
+    overrides = ["fusion.methods=[vfusion]", "fusion.encoder.latent_dim=4000"]
+    with pytest.raises(PartsFailed, match=r"benchmark: 1 of 1 failed(.|\n)*latent_dim must be at most"):
+        full_benchmark.fn(overrides=overrides, out=str(tmp_path / "results"))
+
+    page = (tmp_path / "results" / "report.html").read_text()
+    assert "latent_dim must be at most" in page
+    assert "Test accuracy by layer" in page
 
 
 def test_one_cell_that_fails_is_reported_and_the_others_are_done(tmp_path: Path) -> None:
@@ -110,5 +142,6 @@ def test_one_cell_that_fails_is_reported_and_the_others_are_done(tmp_path: Path)
     told = json.loads((tmp_path / "results" / "small" / "run.json").read_text())["steps"]
     assert ["failed" in cell for cell in told["extract"].values()] == [True, False]
     assert [cell["rows"] for cell in told["probe"].values()] == [60]
+    assert [cell["rows"] for cell in told["fuse"].values()] == [60]
     page = (tmp_path / "results" / "small" / "report.html").read_text()
     assert "has changed since the folder was indexed" in page

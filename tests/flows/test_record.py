@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from flows.cell import together
+from flows.fusion_requests import fusion_request_for
 from flows.outcome import Outcome
 from flows.probe import request_for
 from flows.record import origin_tags, study_record
 from flows.results import Results
 from flows.study import Resolved, Study
-from tasks import fit_probes
+from tasks import fit_fusion, fit_probes
 from tasks.receipt import Receipt
 from tasks.tracking_record import StudyRecord
 
@@ -37,10 +40,16 @@ def wanted(finished: Path, monkeypatch: pytest.MonkeyPatch) -> Resolved:
 
 def described(wanted: Resolved, **changes: object) -> StudyRecord:
     [cell] = wanted.cells
-    receipt = fit_probes.stored(request_for(cell, wanted, Results(wanted.out)))
-    return study_record(
-        wanted, probed=[Outcome(cell, receipt=receipt)], page=PAGE, tags={"vitgeom.engine": "serial"}
-    )
+    results = Results(wanted.out)
+    probed = Outcome(cell, receipt=fit_probes.stored(request_for(cell, wanted, results)))
+    fused = Outcome(cell, receipt=fit_fusion.stored(fusion_request_for(cell, wanted, results)))
+    given: dict[str, Any] = {
+        "probed": [probed],
+        "fused": [fused],
+        "page": PAGE,
+        "tags": {"vitgeom.engine": "serial"},
+    }
+    return study_record(wanted, **{**given, **changes})
 
 
 def test_curves_have_one_point_per_layer(wanted: Resolved) -> None:
@@ -56,6 +65,33 @@ def test_curves_have_one_point_per_layer(wanted: Resolved) -> None:
         "recoverability": list(range(1, 12)),
         "r_any": [0],
     }
+
+
+def test_methods_have_their_figures_and_files(wanted: Resolved) -> None:
+    [cell] = described(wanted).cells
+    figures = {metric.name: metric.value for metric in cell.metrics}
+    table = Results(wanted.out).read_fusion(wanted.cells[0])["comparison"]
+    for row in table["rows"]:
+        assert figures[f"method_accuracy.{row['name']}"] == row["accuracy"]["value"]
+    assert "method_deviation.vfusion" in figures
+    assert "method_deviation.last_layer" not in figures
+    assert [Path(path).suffix for path in cell.fusion] == [".json", ".safetensors"]
+
+
+def test_a_cell_without_fusion_is_recorded_with_its_probes(wanted: Resolved) -> None:
+    [with_fusion], [without] = described(wanted).cells, described(wanted, fused=[]).cells
+    assert without.fusion == ()
+    assert "accuracy" in {metric.name for metric in without.metrics}
+    assert without.key != with_fusion.key
+
+
+def test_several_backbones_together_are_figures_of_the_study(wanted: Resolved) -> None:
+    [cell] = wanted.cells
+    across = PAGE.model_copy(update={"detail": {"accuracy": {"hfusion": 0.75}}})
+    record = described(wanted, fused=[Outcome(together([cell, cell]), receipt=across)])
+    assert {metric.name: metric.value for metric in record.metrics}[
+        f"horizontal_accuracy.{cell.dataset}"
+    ] == 0.75
 
 
 def test_a_cell_names_the_features_it_was_computed_from(wanted: Resolved, finished: Path) -> None:
@@ -80,7 +116,7 @@ def test_the_key_depends_on_parameters_and_results_and_not_on_how_they_were_comp
 
 def test_a_failed_cell_is_counted(wanted: Resolved) -> None:
     [cell] = wanted.cells
-    record = study_record(wanted, probed=[Outcome(cell, problem="gone")], page=PAGE, tags={})
+    record = study_record(wanted, probed=[Outcome(cell, problem="gone")], fused=[], page=PAGE, tags={})
 
     assert {metric.name: metric.value for metric in record.metrics} == {"cells_done": 0, "cells_failed": 1}
     assert record.cells == ()

@@ -121,3 +121,18 @@ def test_a_study_that_cannot_leave_its_results_computes_nothing(tmp_path: Path) 
     with pytest.raises(InvalidInput, match="--out FOLDER"):
         extract.fn(Study(store=str(tmp_path / "store"), out="file/results"))
     assert not (tmp_path / "store").exists()
+
+
+def test_a_dataset_without_several_backbones_says_so_and_a_missing_table_names_its_command(
+    tmp_path: Path,
+) -> None:
+    results = Results(tmp_path)
+    with pytest.raises(InvalidInput, match="vitgeom stage horizontal --dataset digits"):
+        results.read_horizontal("digits")
+    results.skip_horizontal("digits")
+    assert results.read_horizontal("digits") is None
+
+
+def test_a_missing_comparison_names_its_command(tmp_path: Path, cell: Cell) -> None:
+    with pytest.raises(InvalidInput, match="Make it, with the same --profile: vitgeom stage fuse"):
+        Results(tmp_path).read_fusion(cell)

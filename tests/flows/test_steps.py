@@ -42,10 +42,11 @@ def test_prefect_sees_names_and_neither_caches_nor_retries() -> None:
 
 
 def test_the_deployed_flows_are_prefects_own() -> None:
-    flows = [deployments.full_benchmark, deployments.extract, deployments.probe, deployments.report]
+    names = ["full-benchmark", "extract", "probe", "fuse", "horizontal", "report"]
+    flows = [getattr(deployments, name.replace("-", "_")) for name in names]
 
     assert all(isinstance(one, prefect.Flow) for one in flows)
-    assert [one.name for one in flows] == ["full-benchmark", "extract", "probe", "report"]
+    assert [one.name for one in flows] == names
 
 
 def test_the_benchmark_is_imported_without_prefect_or_the_tracker() -> None:

@@ -41,6 +41,10 @@ def fitted(**changes: object) -> Receipt:
     )
 
 
+def fused(**detail: object) -> Receipt:
+    return fitted().model_copy(update={"task": "fit_fusion", "detail": detail})
+
+
 @pytest.fixture
 def summary() -> Summary:
     return Summary(
@@ -50,25 +54,30 @@ def summary() -> Summary:
             Outcome(cell("photos"), receipt=fitted(r_any=None, r_any_luck=None, errors=0)),
             Outcome(cell("scenes"), problem="StoreError: the disk is full"),
         ),
+        (
+            Outcome(cell("digits"), receipt=fused(accuracy={"vfusion": 0.9})),
+            Outcome(cell("photos"), problem="NumericalFailure: no method"),
+        ),
     )
 
 
 def test_the_terminal_sees_an_aligned_table_and_every_failure(summary: Summary) -> None:
     lines = summary.lines()
-    assert lines[:4] == [
-        "dataset × backbone  last layer  best by validation  any layer  errors  recovered  by luck",
-        "digits × nano           81.2 %    87.5 % (layer 7)     95.0 %      57     70.0 %   65.0 %",
-        "photos × nano           81.2 %    87.5 % (layer 7)     95.0 %       0          -        -",
+    assert lines[:5] == [
+        "dataset × backbone  last layer  best by validation  VFusion  any layer  errors  recovered  by luck",
+        "digits × nano           81.2 %    87.5 % (layer 7)   90.0 %     95.0 %      57     70.0 %   65.0 %",
+        "photos × nano           81.2 %    87.5 % (layer 7)        -     95.0 %       0          -        -",
         "scenes × nano  FAILED  StoreError: the disk is full",
+        "fusion of photos × nano  FAILED  NumericalFailure: no method",
     ]
-    assert " ".join(lines[4:]) == LEGEND
+    assert " ".join(lines[5:]) == LEGEND
 
 
 def test_the_page_links_to_the_report(summary: Summary) -> None:
     text = summary.markdown(page="/out/report.html")
 
     assert "[/out/report.html](file:///out/report.html)" in text
-    assert "| digits × nano | 81.2 % | 87.5 % (layer 7) | 95.0 % | 57 | 70.0 % | 65.0 % |" in text
+    assert "| digits × nano | 81.2 % | 87.5 % (layer 7) | 90.0 % | 95.0 % | 57 | 70.0 % | 65.0 % |" in text
     assert "- **scenes × nano** failed: StoreError: the disk is full" in text
 
 
@@ -77,4 +86,5 @@ def test_callers_get_plain_figures(summary: Summary) -> None:
 
     assert told["report"] == "s3://bucket/report.html"
     assert told["cells"]["digits × nano"]["r_any"] == 0.7
+    assert told["fusion"]["digits × nano"] == {"accuracy": {"vfusion": 0.9}}
     assert told["cells"]["scenes × nano"] == {"failed": "StoreError: the disk is full"}

@@ -20,7 +20,7 @@ PROJECT = Path(__file__).parents[2]
 pytestmark = pytest.mark.services
 
 NEEDED = ("dvc.yaml", ".dvcignore", ".dvc/config", ".dvc/.gitignore", ".gitignore")
-WATCHED = ("data", "backbones", "probes", "recoverability", "report")
+WATCHED = ("data", "backbones", "probes", "recoverability", "fusion", "report")
 
 
 def dvc(folder: Path, *arguments: str, **variables: str) -> str:
@@ -92,7 +92,7 @@ def reproduced(project: Path) -> tuple[Path, dict[str, str], str]:
 def test_dvc_takes_over_what_the_benchmark_computed(reproduced: tuple[Path, dict[str, str], str]) -> None:
     project, before, said = reproduced
 
-    assert ran(said) == {"extract", "probe", "report"}
+    assert ran(said) == {"extract", "probe", "fuse", "horizontal", "report"}
     assert "images computed" not in said
     assert "fitted in" not in said
     assert digests(project) == before
@@ -143,7 +143,7 @@ def test_results_travel_over_s3(
     }
 
 
-def test_a_changed_probe_parameter_runs_probes_and_report_only(
+def test_a_changed_probe_parameter_runs_what_depends_on_probes_only(
     reproduced: tuple[Path, dict[str, str], str],
 ) -> None:
     project, _, _ = reproduced
@@ -153,5 +153,5 @@ def test_a_changed_probe_parameter_runs_probes_and_report_only(
 
     said = dvc(project, "repro")
 
-    assert ran(said) == {"probe", "report"}
+    assert ran(said) == {"probe", "fuse", "horizontal", "report"}
     assert "fitted in" in said
