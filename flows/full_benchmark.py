@@ -5,6 +5,7 @@ A cell that fails is reported and left out of the steps that follow; the others 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flows import artifacts, console
@@ -80,7 +81,12 @@ def full_benchmark(
         console.say(line)
     page = report(study, failed=problems(outcomes), unfused=problems([*fused, *across]))
     tracked = record(wanted, probed=outcomes, fused=[*fused, *across], page=page, tags=run_file.tags)
-    steps = {"extract": extracted, "probe": probed, "fuse": fused, "horizontal": across}
+    steps: dict[str, Sequence[Outcome]] = {
+        "extract": extracted,
+        "probe": probed,
+        "fuse": fused,
+        "horizontal": across,
+    }
     run_file.write(tracked=tracked, steps=steps)
     artifacts.publish(summary, page=page.uri)
     require_all("benchmark", final(outcomes, fused, across))

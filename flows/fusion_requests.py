@@ -8,7 +8,13 @@ from typing import Any
 from flows.cell import Cell
 from flows.results import Results
 from flows.study import Resolved
-from tasks.fusion_request import VERTICAL, FusionRequest, HorizontalRequest
+from tasks.fusion_request import (
+    VERTICAL,
+    ConcatenationSettings,
+    FusionRequest,
+    GateSettings,
+    HorizontalRequest,
+)
 from vitgeom.store.manifest import Manifest
 
 
@@ -29,9 +35,9 @@ def fusion_request_from(manifest: Manifest, wanted: Resolved) -> FusionRequest:
         **_shared(wanted),
         address=manifest.address,
         manifest_digest=manifest.digest,
-        methods=VERTICAL if fusion.methods == "all" else fusion.methods,
-        gate=fusion.gate.model_dump(),
-        concatenation=fusion.concatenation.model_dump(),
+        methods=VERTICAL if isinstance(fusion.methods, str) else fusion.methods,
+        gate=GateSettings(**fusion.gate.model_dump()),
+        concatenation=ConcatenationSettings(**fusion.concatenation.model_dump()),
     )
 
 
