@@ -10,7 +10,13 @@ from flows.probe import request_from as probe_request_from
 from flows.results import Results
 from flows.study import Resolved
 from tasks import fit_probes
-from tasks.fusion_request import VERTICAL, FusionRequest, HorizontalRequest
+from tasks.fusion_request import (
+    VERTICAL,
+    ConcatenationSettings,
+    FusionRequest,
+    GateSettings,
+    HorizontalRequest,
+)
 from vitgeom.store.manifest import Manifest
 
 
@@ -34,9 +40,9 @@ def fusion_request_from(manifest: Manifest, wanted: Resolved) -> FusionRequest:
         manifest_digest=manifest.digest,
         # Probes refitted on validation rows are other ones than those that methods are compared on.
         probes=None if probed is None or wanted.params.probe.refit else probed.uri,
-        methods=VERTICAL if fusion.methods == "all" else fusion.methods,
-        gate=fusion.gate.model_dump(),
-        concatenation=fusion.concatenation.model_dump(),
+        methods=VERTICAL if isinstance(fusion.methods, str) else fusion.methods,
+        gate=GateSettings(**fusion.gate.model_dump()),
+        concatenation=ConcatenationSettings(**fusion.concatenation.model_dump()),
     )
 
 
