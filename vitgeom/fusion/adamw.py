@@ -25,17 +25,19 @@ class AdamW:
         self._weights = list(weights)
         self._first = [torch.zeros_like(weight) for weight in self._weights]
         self._second = [torch.zeros_like(weight) for weight in self._weights]
-        self._learning_rate, self._shrink = learning_rate, 1 - learning_rate * weight_decay
+        self._learning_rate, self._decay = learning_rate, weight_decay
         self._steps = 0
 
     @torch.no_grad()
-    def step(self, gradients: Sequence[Tensor]) -> None:
+    def step(self, gradients: Sequence[Tensor], *, share: float = 1.0) -> None:
         """Take one step.
 
         Args:
             gradients: One per weight.
+            share: Of the learning rate, as a schedule has it.
         """
         self._steps += 1
+        rate = share * self._learning_rate
         correct_first, correct_second = (1 - beta**self._steps for beta in BETAS)
         for weight, gradient, first, second in zip(
             self._weights, gradients, self._first, self._second, strict=True
@@ -43,4 +45,4 @@ class AdamW:
             first.lerp_(gradient, 1 - BETAS[0])
             second.lerp_(gradient.square(), 1 - BETAS[1])
             size = (second / correct_second).sqrt_().add_(EPSILON)
-            weight.mul_(self._shrink).addcdiv_(first, size, value=-self._learning_rate / correct_first)
+            weight.mul_(1 - rate * self._decay).addcdiv_(first, size, value=-rate / correct_first)

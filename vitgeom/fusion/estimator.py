@@ -55,7 +55,12 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
             evidence: From :func:`vitgeom.fusion.gather_evidence`.
         """
         self._describe(evidence)
-        self._fit(evidence)
+        try:
+            self._fit(evidence)
+        except BaseException:
+            # What could not be fitted must not look fitted.
+            del self.classes_, self.widths_, self.n_features_in_
+            raise
         return self
 
     def predict_log_proba(self, X: Features) -> np.ndarray:

@@ -9,6 +9,7 @@ M = models (seeds), n = training rows, m = validation rows, p = inputs, h = hidd
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from jaxtyping import Float32, Float64, Int64
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
 
+from vitgeom.fusion.adamw import AdamW
 from vitgeom.fusion.encoder import EncoderHead
 from vitgeom.fusion.orthogonality import orthogonality
 from vitgeom.probes.labels import UNKNOWN_CLASS
@@ -30,7 +32,7 @@ class TrainingSettings:
         orth_weight: w_orth.
         l2: Penalty on what departs from the linear stage.
         dropout: Share of hidden units that are dropped.
-        learning_rate: Of AdamW, falling along a half cosine.
+        learning_rate: Of AdamW in the first epoch; it falls along a half cosine.
         max_epochs: Passes over the rows.
         patience: Epochs without a lower validation loss after which a model is done.
         batch_size: Rows of a batch; at least ten times the latents.
@@ -92,16 +94,13 @@ def train_jointly(
     best = models.copy()
     start_loss = _validation_loss(best, u_val, val_target)
     best_loss, best_epoch = start_loss.clone(), torch.zeros(len(start_loss), dtype=torch.int64)
-    optimiser = torch.optim.AdamW(now.parameters(), lr=settings.learning_rate, weight_decay=0.0)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=settings.max_epochs)
+    optimiser = AdamW(now.parameters(), learning_rate=settings.learning_rate, weight_decay=0.0)
     for epoch in range(1, settings.max_epochs + 1):
+        share = 0.5 * (1.0 + math.cos(math.pi * (epoch - 1) / settings.max_epochs))
         for rows in _batches(len(u), settings.batch_size, generators):
             loss = _loss(now, u[rows], target[rows], anchor=anchor, settings=settings, generators=generators)
-            optimiser.zero_grad()
             # The models share no weight, so the gradient of the sum is each one's own.
-            loss.sum().backward()
-            optimiser.step()
-        schedule.step()
+            optimiser.step(_gradients(loss.sum(), now), share=share)
         val_loss = _validation_loss(now, u_val, val_target)
         # A model whose patience is over is done, whatever the others do.
         better = (val_loss < best_loss) & (epoch - best_epoch <= settings.patience)
@@ -132,6 +131,16 @@ def _loss(
     moved = (torch.bmm(models.direct, models.head) - anchor).square().sum(dim=(1, 2))
     moved = moved + torch.bmm(models.leave, models.head).square().sum(dim=(1, 2))
     return fit + settings.orth_weight * orthogonality(z) + 0.5 * settings.l2 * moved
+
+
+def _gradients(loss: Tensor, models: EncoderHead) -> list[Tensor]:
+    """Return one gradient per weight; zeros for a weight that the loss does not touch, such as hidden units that are not there."""
+    weights = models.parameters()
+    found = torch.autograd.grad(loss, weights, allow_unused=True)
+    return [
+        torch.zeros_like(weight) if gradient is None else gradient
+        for weight, gradient in zip(weights, found, strict=True)
+    ]
 
 
 def _batches(num_rows: int, size: int, generators: list[Generator]) -> Iterator[Int64[Tensor, "M b"]]:

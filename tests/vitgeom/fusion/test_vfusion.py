@@ -235,3 +235,11 @@ def test_a_row_that_is_not_finite_is_named():
     fused = VFusionClassifier(**SMALL).fit(X, Y, X_VAL, Y_VAL)
     with pytest.raises(InvalidInput, match="layer 2, first in row 17"):
         fused.predict(x)
+
+
+def test_a_fit_that_failed_leaves_nothing_that_looks_fitted(evidence):
+    model = VFusionClassifier(latent_dim=10_000)
+    with pytest.raises(InvalidInput, match="latent_dim must be at most"):
+        model.fit_evidence(evidence)
+    with pytest.raises(NotFittedError, match="call fit"):
+        model.predict(X_TEST)
