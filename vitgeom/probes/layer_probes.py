@@ -111,7 +111,7 @@ class LayerProbes:
             raise InvalidInput(f"block_rows must be >= 1, got {block_rows}; leave it out for a good size.")
         return self._row_by_row(self._rows_of(x), block_rows or self._block_rows)
 
-    def _rows_of(self, x: Features) -> RowSource:
+    def _rows_of(self, x: object) -> RowSource:
         layers = as_layers(x, name="X")
         if layers.num_layers != self.num_layers:
             raise InvalidInput(
