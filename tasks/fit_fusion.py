@@ -23,7 +23,7 @@ from tasks.fusion_results import REQUIRED, fusion_path, headline, result_files
 from tasks.held_layers import held_layers
 from tasks.known_probes import known_probes
 from tasks.layer_source import layer_source
-from tasks.method_fit import FailedMethod, FittedMethod, fit_method
+from tasks.method_fit import FittedMethod, first_error, fit_method
 from tasks.pinned_features import pinned_features
 from tasks.receipt import Receipt
 from tasks.stored_results import finished_results, receipt_of, write_results
@@ -151,9 +151,8 @@ def _compute(store: FeatureStore, request: FusionRequest) -> tuple[dict[str, byt
     ]
     predicted = {fit.entry.name: fit.predicted for fit in fits if isinstance(fit, FittedMethod)}
     if not predicted:
-        first = next(fit.error for fit in fits if isinstance(fit, FailedMethod))
         raise NumericalFailure(
-            f"none of the methods {', '.join(request.methods)} could be fitted; the first says: {first}"
+            f"none of the methods {', '.join(request.methods)} could be fitted; the first says: {first_error(fits)}"
         )
     target, by_layer = target_of(evidence, labels["test"]), layer_predictions(evidence, layers["test"])
     comparison = compare(

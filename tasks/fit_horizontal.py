@@ -20,7 +20,7 @@ from tasks.fusion_request import HORIZONTAL, HorizontalRequest
 from tasks.fusion_results import REQUIRED, headline, horizontal_path, result_files
 from tasks.held_layers import held_layers
 from tasks.layer_source import layer_source
-from tasks.method_fit import FailedMethod, FittedMethod, fit_method
+from tasks.method_fit import FailedMethod, FittedMethod, first_error, fit_method
 from tasks.pinned_features import pinned_features
 from tasks.receipt import Receipt
 from tasks.stored_results import finished_results, receipt_of, write_results
@@ -109,7 +109,7 @@ def _compute(
     target, by_backbone = target_of(evidence, labels["test"]), layer_predictions(evidence, rows["test"])
     fused = {fit.entry.name: fit.predicted for fit in fits if isinstance(fit, FittedMethod)}
     if not fused:
-        raise NumericalFailure(f"{', '.join(HORIZONTAL)} could not be fitted: {_first_error(fits)}")
+        raise NumericalFailure(f"{', '.join(HORIZONTAL)} could not be fitted: {first_error(fits)}")
     alone = {
         LAST_LAYER.format(backbone=name): by_backbone[number, None]
         for number, name in enumerate(request.backbones)
@@ -152,10 +152,6 @@ def _fit(
         seeds=request.seeds,
         backbone_passes=len(request.addresses),
     )
-
-
-def _first_error(fits: list[FittedMethod | FailedMethod]) -> str:
-    return next(fit.error for fit in fits if isinstance(fit, FailedMethod))
 
 
 def _rows(stores: list[FeatureStore], split: str, *, request: HorizontalRequest) -> BackboneRows:

@@ -114,6 +114,11 @@ def fit_method(
     return fitted
 
 
+def first_error(fits: Sequence[FittedMethod | FailedMethod]) -> str:
+    """Return why the first method that failed did so."""
+    return next(fit.error for fit in fits if isinstance(fit, FailedMethod))
+
+
 def _fitted(
     entry: Method, unfitted: LayerClassifier, evidence: Evidence, *, seeds: Sequence[int]
 ) -> tuple[tuple[int | None, ...], tuple[LayerClassifier, ...]]:

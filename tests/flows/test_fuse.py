@@ -29,7 +29,7 @@ def test_a_method_that_fails_is_told_and_the_cell_is_done(
     two_cells: Path, counting_engine: CountingEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     [done, left] = Study().resolve().cells
-    study = Study(overrides=("fusion.encoder.latent_dim=4000",))
+    study = Study(overrides=("fusion.encoder.latent_dim=4000",), out="results/small")
     [outcome] = fuse.fn(study, left_out=[left.name])
 
     assert outcome.cell.name == done.name

@@ -21,7 +21,7 @@ def test_every_number_comes_from_the_profile(two_cells: Path) -> None:
         "probe.token=mean",
         "fusion.methods=all",
     )
-    wanted = Study(overrides=overrides).resolve()
+    wanted = Study(overrides=overrides, out="results/small").resolve()
     results = Results(wanted.out)
     request = fusion_request_for(wanted.cells[0], wanted, results)
     manifest, _ = results.read_features(wanted.cells[0])

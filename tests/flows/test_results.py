@@ -97,5 +97,5 @@ def test_a_dataset_without_several_backbones_says_so_and_a_missing_table_names_i
 
 
 def test_a_missing_comparison_names_its_command(tmp_path: Path, cell: Cell) -> None:
-    with pytest.raises(InvalidInput, match="Make it, with the same --profile: vitgeom stage fuse"):
+    with pytest.raises(InvalidInput, match="Make it, with the same --profile and --set: vitgeom stage fuse"):
         Results(tmp_path).read_fusion(cell)
