@@ -57,7 +57,11 @@ def together(cells: Sequence[Cell]) -> Cell:
     """
     first = cells[0]
     return Cell(
-        first.dataset, " + ".join(cell.backbone for cell in cells), first.dataset_ref, first.backbone_ref
+        first.dataset,
+        " + ".join(cell.backbone for cell in cells),
+        first.dataset_ref,
+        first.backbone_ref,
+        first.title,
     )
 
 

@@ -99,7 +99,7 @@ def _source(cell: Cell, results: Results, problem: str | None) -> CombinationSou
 
 
 def _fusion(cell: Cell, wanted: Resolved, results: Results, problem: str | None) -> FusionSource:
-    named = partial(FusionSource, dataset=cell.dataset, backbone=cell.backbone)
+    named = partial(FusionSource, dataset=cell.dataset_name, backbone=cell.backbone)
     if problem:
         return named(failed=problem)
     results.read_fusion(cell)  # refuses, with the way out, where there is none yet
@@ -114,7 +114,7 @@ def _across(
 ) -> Iterator[FusionSource]:
     """Yield the comparison over several backbones of each dataset that has them."""
     for group, members in several_backbones(cells).items():
-        named = partial(FusionSource, dataset=group.dataset, backbone=group.backbone, horizontal=True)
+        named = partial(FusionSource, dataset=group.dataset_name, backbone=group.backbone, horizontal=True)
         if group.name in unfused:
             yield named(failed=unfused[group.name])
         elif results.read_horizontal(group.dataset) is not None:
