@@ -241,7 +241,7 @@ def _gains(raw: Float32[Tensor, "n p"], groups: Sequence[int]) -> Float32[Tensor
     """Return one factor per input that gives each group the same share of a total variance of 1."""
     gains = []
     for group in raw.split(list(groups), dim=1):
-        total = float(group.double().var(dim=0, correction=0).sum())
+        total = float(group.double().var(dim=0, correction=0).sum()) if group.shape[1] else 0.0
         gain = (1.0 / (len(groups) * total)) ** 0.5 if total > 0 else 1.0
         gains.append(torch.full((group.shape[1],), gain))
     return torch.cat(gains)

@@ -157,10 +157,10 @@ def _batches(num_rows: int, size: int, generators: list[Generator]) -> Iterator[
 def _validation_loss(
     models: EncoderHead, u: Float32[Tensor, "m p"], target: Int64[Tensor, " m"]
 ) -> Float64[Tensor, " M"]:
-    """Return the log-loss of each model; 0 for all where no validation row has a known class."""
+    """Return the log-loss of each model; NaN, which is lower than nothing, where no validation row has a known class."""
     count = len(models.head_bias)
     if not len(u):
-        return torch.zeros(count, dtype=torch.float64)
+        return torch.full((count,), math.nan, dtype=torch.float64)
     logits = models.logits(models.latents(u.expand(count, *u.shape)))
     log_p = torch.log_softmax(logits.double(), dim=2)
     return -log_p[:, torch.arange(len(u)), target].mean(dim=1)

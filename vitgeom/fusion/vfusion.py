@@ -139,7 +139,7 @@ class VFusionClassifier(LayerClassifier):
         return self._latents(self._checked_rows(X)).numpy()
 
     def summary(self) -> Mapping[str, Any]:
-        """Return what was chosen in fitting: layers (0-based), temperature, shares, epoch, losses."""
+        """Return what was chosen in fitting: layers (0-based), temperature, shares, epoch, losses (None without a known class)."""
         return dict(self.summary_)
 
     def tensors(self) -> dict[str, Tensor]:
@@ -223,8 +223,8 @@ class VFusionClassifier(LayerClassifier):
             **inputs.summary,
             "latent_dim": self.model_.direct.shape[2],
             "epoch": int(trained.epoch[number]),
-            "val_loss": float(trained.val_loss[number]),
-            "val_loss_of_linear_stage": float(trained.start_loss[number]),
+            "val_loss": _known(trained.val_loss[number]),
+            "val_loss_of_linear_stage": _known(trained.start_loss[number]),
         }
 
     def _latents(self, rows: RowSource) -> Float32[Tensor, "n d"]:
@@ -237,3 +237,8 @@ class VFusionClassifier(LayerClassifier):
     def __sklearn_is_fitted__(self) -> bool:
         """Say whether ``fit`` has run."""
         return hasattr(self, "model_")
+
+
+def _known(loss: Tensor) -> float | None:
+    """Return a loss, or None where there was nothing to judge by."""
+    return None if bool(loss.isnan()) else float(loss)

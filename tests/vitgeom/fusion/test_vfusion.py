@@ -243,3 +243,18 @@ def test_a_fit_that_failed_leaves_nothing_that_looks_fitted(evidence):
         model.fit_evidence(evidence)
     with pytest.raises(NotFittedError, match="call fit"):
         model.predict(X_TEST)
+
+
+def test_features_that_never_change_give_the_class_shares():
+    x, y = torch.ones(60, 2, 4), torch.arange(60) % 3
+
+    fused = VFusionClassifier(max_epochs=2, hidden_dim=4).fit(x, y)
+
+    np.testing.assert_allclose(fused.predict_proba(x[:2]), 1 / 3, atol=0.01)
+
+
+def test_without_a_known_class_in_validation_there_is_no_loss_to_tell():
+    fused = VFusionClassifier(**SMALL).fit(X, Y, X_VAL[:5], np.full(5, 9))
+
+    assert (fused.summary()["val_loss"], fused.summary()["epoch"]) == (None, 0)
+    assert np.isfinite(fused.predict_proba(X_TEST)).all()
