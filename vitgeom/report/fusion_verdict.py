@@ -16,7 +16,8 @@ from vitgeom.report.verdict import spelled
 FUSED = "vfusion"
 RIVALS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("best_layer",), "the best layer"),
-    (("super_learner", "stacking"), "stacking"),
+    (("stacking",), "logistic stacking"),
+    (("super_learner",), "the Super Learner"),
 )
 """Names of methods, the first that is there counts, and what a sentence calls them."""
 
@@ -46,7 +47,7 @@ def answer_to(pair: FusedPair, names: Sequence[str]) -> FusionAnswer:
 
 
 def fusion_sentence(pair: FusedPair) -> str:
-    """Return in one sentence whether fusing beats the best layer and stacking.
+    """Return in one sentence whether fusing beats the best layer, logistic stacking and the Super Learner.
 
     Args:
         pair: The comparison.

@@ -33,16 +33,14 @@ def test_the_difference_is_vfusion_minus_the_rival() -> None:
     fused, best = pair.reference.score, pair.method("best_layer").score  # type: ignore[union-attr]
     gain = 100 * (fused.accuracy.value - best.accuracy.value)
     assert f"difference +{gain:.1f} points" in fusion_sentence(pair)
-    assert "it beats stacking" in fusion_sentence(pair)
+    assert "it beats the Super Learner" in fusion_sentence(pair)
 
 
-def test_logistic_stacking_takes_the_place_of_a_missing_super_learner() -> None:
-    skills = {"best_layer": 0.7, "stacking": 0.5, "vfusion": 0.9}
-    assert answer_to(fused_pair(skills=skills), ("super_learner", "stacking")) is FusionAnswer.BETTER
-    assert (
-        answer_to(fused_pair(skills={"best_layer": 0.7, "vfusion": 0.9}), ("stacking",))
-        is FusionAnswer.UNKNOWN
-    )
+def test_stacking_and_the_super_learner_go_by_their_own_names() -> None:
+    told = fusion_sentence(fused_pair(skills={"best_layer": 0.7, "stacking": 0.5, "vfusion": 0.9}))
+    assert "it beats logistic stacking" in told
+    assert "Super Learner" not in told
+    assert answer_to(fused_pair(), ("stacking",)) is FusionAnswer.UNKNOWN
 
 
 def test_without_vfusion_nothing_is_claimed() -> None:
@@ -55,7 +53,7 @@ def test_the_headline_counts_pairs() -> None:
     other = fused_pair(dataset="photos", skills={**SKILLS, "best_layer": 0.9})
     assert fusion_headline([fused_pair(), other]) == (
         "One classifier on all layers (VFusion), over 2 pairs of dataset and backbone: against the best layer better in 1, "
-        "not told apart in 1; against stacking better in 2."
+        "not told apart in 1; against logistic stacking not compared in 2; against the Super Learner better in 2."
     )
     assert fusion_headline([]) == "No comparison of methods finished."
 
