@@ -94,6 +94,6 @@ def fit_penalised_linear(
         tol=tol,
         max_iter=max_iter,
     )
-    weight = solution.coef[:-1].transpose(0, 1).contiguous()
-    bias = solution.coef[-1]
+    weight = solution.coef[:, :, :-1].transpose(1, 2).contiguous()
+    bias = solution.coef[:, :, -1]
     return LinearPath(l2, weight, bias - bias.mean(dim=1, keepdim=True), solution.converged)

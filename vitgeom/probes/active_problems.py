@@ -31,7 +31,7 @@ class ActiveProblems:
 
     Attributes:
         place: Which problems of the batch are active ``[A]``.
-        coef: Present weights of these in the basis, last row the bias ``[q, A, K]``.
+        coef: Present weights of these in the basis, the last the bias ``[A, K, q]``.
         now: Objective, gradient and probabilities there.
     """
 
@@ -47,7 +47,7 @@ class ActiveProblems:
         """
         self._objective, self._l2, self._problems = objective, l2, problems
         self.place = torch.arange(len(l2), device=l2.device)
-        shape = (len(objective.basis.variances) + 1, len(l2), objective.num_classes)
+        shape = (len(l2), objective.num_classes, len(objective.basis.variances) + 1)
         self.coef = torch.zeros(shape, dtype=torch.float64, device=objective.x.device)
         self.now = self._evaluate(self.coef, self.place)
         self._scale = norm_of(self.now.gradient).clamp(min=SMALLEST_SCALE)
@@ -61,7 +61,7 @@ class ActiveProblems:
         """Drop the problems outside the mask."""
         if bool(mask.all()):
             return
-        self.place, self.coef, self.now = self.place[mask], self.coef[:, mask], self.now.of(mask)
+        self.place, self.coef, self.now = self.place[mask], self.coef[mask], self.now.of(mask)
 
     def hessian(self, features: Float32[Tensor, "n q"] | RowFile) -> Hessian | StreamedHessian:
         """Return the Hessians at the present points, slightly damped on the bias.
@@ -73,16 +73,17 @@ class ActiveProblems:
             features: float32 features in the basis, last column ones. Those in a file are read in every product, and the
                 class probabilities are computed anew.
         """
-        penalty = self._l2[self.place].float().expand(features.shape[1], -1).clone()
-        penalty[-1] = (BIAS_DAMPING * self.grad_norm).float()
+        penalty = self._l2[self.place, None].float().repeat(1, features.shape[1])
+        penalty[:, -1] = (BIAS_DAMPING * self.grad_norm).float()
         weight = self._objective.weight_of(self._problems[self.place])
         if isinstance(features, RowFile):
             return StreamedHessian(features, self.coef.float(), weight, penalty, self._objective.chunk_rows)
         assert self.now.probability is not None, "features in memory go with probabilities in memory"
         dense = weight[:] if isinstance(weight, FoldWeights) else weight
-        return Hessian(features, self.now.probability, (dense / len(features)).float(), penalty)
+        share = (dense.T / len(features)).float().contiguous()
+        return Hessian(features, self.now.probability, share, penalty)
 
-    def line_search(self, step: Float64[Tensor, "q A K"]) -> Float64[Tensor, " A"]:
+    def line_search(self, step: Float64[Tensor, "A K q"]) -> Float64[Tensor, " A"]:
         """Move along the step, halved until the objective falls enough (Armijo 1966).
 
         Args:
@@ -96,29 +97,29 @@ class ActiveProblems:
         length = torch.ones_like(slope)
         short = torch.ones_like(slope, dtype=torch.bool)
         for _ in range(MAX_HALVINGS):
-            self._move(short, start[:, short] + length[short][:, None] * step[:, short])
+            self._move(short, start[short] + length[short][:, None, None] * step[short])
             allowed = value + SUFFICIENT_DECREASE * length * slope + 1e-14 * value.abs()
             # An overflow gives NaN, which compares as false: not low enough.
             short = ~(self.now.value <= allowed)
             if not bool(short.any()):
                 return length
             length = torch.where(short, 0.5 * length, length)
-        self._move(short, start[:, short])
+        self._move(short, start[short])
         return torch.where(short, 0.0, length)
 
-    def _move(self, mask: Bool[Tensor, " A"], coef: Float64[Tensor, "q M K"]) -> None:
+    def _move(self, mask: Bool[Tensor, " A"], coef: Float64[Tensor, "M K q"]) -> None:
         """Put the problems of the mask at new points."""
         there = self._evaluate(coef, self.place[mask])
         if bool(mask.all()):
             self.coef, self.now = coef, there
             return
         self.coef, now = self.coef.clone(), self.now
-        self.coef[:, mask] = coef
+        self.coef[mask] = coef
         value, gradient = now.value.clone(), now.gradient.clone()
-        value[mask], gradient[:, mask] = there.value, there.gradient
+        value[mask], gradient[mask] = there.value, there.gradient
         if now.probability is not None and there.probability is not None:
-            now.probability[:, mask] = there.probability
+            now.probability[mask] = there.probability
         self.now = Evaluation(value, gradient, now.probability)
 
-    def _evaluate(self, coef: Float64[Tensor, "q M K"], place: Int64[Tensor, " M"]) -> Evaluation:
+    def _evaluate(self, coef: Float64[Tensor, "M K q"], place: Int64[Tensor, " M"]) -> Evaluation:
         return self._objective.evaluate(coef, l2=self._l2[place], problems=self._problems[place])

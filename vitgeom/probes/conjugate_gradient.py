@@ -15,12 +15,12 @@ from vitgeom.probes.streamed_hessian import StreamedHessian
 
 def conjugate_gradient(
     hessian: Hessian | StreamedHessian,
-    rhs: Float32[Tensor, "q P K"],
+    rhs: Float32[Tensor, "P K q"],
     *,
     preconditioner: KroneckerPreconditioner,
     tolerance: Float32[Tensor, " P"],
     max_products: int,
-) -> tuple[Float32[Tensor, "q P K"], int]:
+) -> tuple[Float32[Tensor, "P K q"], int]:
     """Return H^-1 rhs, each system to its own relative residual, and the single products spent.
 
     A system that is done leaves the batch. One whose curvature is lost in float32 rounding stops where it is: what it
@@ -34,7 +34,7 @@ def conjugate_gradient(
         max_products: Most steps.
     """
     solution = torch.zeros_like(rhs)
-    alive = torch.arange(rhs.shape[1], device=rhs.device)
+    alive = torch.arange(len(rhs), device=rhs.device)
     residual = rhs
     target = tolerance * norm_of(rhs)
     ahead = preconditioner(residual)
@@ -46,28 +46,28 @@ def conjugate_gradient(
         spent += len(alive)
         curvature = dot_of(direction, image)
         sound = (curvature > 0) & (energy > 0) & torch.isfinite(curvature)
-        step = torch.where(sound, energy / curvature.where(sound, 1.0), 0.0)[:, None]
-        solution[:, alive] += step * direction
+        step = torch.where(sound, energy / curvature.where(sound, 1.0), 0.0)[:, None, None]
+        solution[alive] += step * direction
         residual = residual - step * image
         go_on = sound & (norm_of(residual) > target)
         if not bool(go_on.any()):
             break
         if not bool(go_on.all()):
             hessian, preconditioner = hessian.keep(go_on), preconditioner.keep(go_on)
-            residual, direction = residual[:, go_on], direction[:, go_on]
+            residual, direction = residual[go_on], direction[go_on]
             alive, target, energy = alive[go_on], target[go_on], energy[go_on]
         ahead = preconditioner(residual)
         renewed = dot_of(residual, ahead)
-        direction = ahead + (renewed / energy)[:, None] * direction
+        direction = ahead + (renewed / energy)[:, None, None] * direction
         energy = renewed
     return solution, spent
 
 
 def dot_of(a: Tensor, b: Tensor) -> Tensor:
-    """Return the inner product ``[P]`` of two blocks ``[q, P, K]``, problem by problem."""
-    return (a * b).sum(dim=(0, 2))
+    """Return the inner product ``[P]`` of two blocks ``[P, K, q]``, problem by problem."""
+    return torch.linalg.vecdot(a.flatten(1), b.flatten(1))
 
 
 def norm_of(a: Tensor) -> Tensor:
-    """Return the Euclidean norm ``[P]`` of a block ``[q, P, K]``, problem by problem."""
+    """Return the Euclidean norm ``[P]`` of a block ``[P, K, q]``, problem by problem."""
     return dot_of(a, a).sqrt()

@@ -25,33 +25,31 @@ class Hessian:
     Attributes:
         features: In the basis, last column ones.
         probability: Class probabilities.
-        row_weight: Weights over n (one column: the same in all problems).
-        penalty: lambda on weights, a damping (or 0) on the bias row.
+        row_weight: Weights over n (one line: the same in all problems).
+        penalty: lambda on weights, a damping (or 0) on the bias.
     """
 
     features: Float32[Tensor, "n q"]
-    probability: Float32[Tensor, "n P K"]
-    row_weight: Float32[Tensor, "n w"]
-    penalty: Float32[Tensor, "q P"]
+    probability: Float32[Tensor, "P K n"]
+    row_weight: Float32[Tensor, "w n"]
+    penalty: Float32[Tensor, "P q"]
 
-    def __call__(self, v: Float32[Tensor, "q P K"]) -> Float32[Tensor, "q P K"]:
-        """Return H v; cost two products of ``[n, q]`` with P*K columns."""
-        p = self.probability
-        move = (self.features @ v.reshape(len(v), -1)).view(p.shape)
-        through_softmax(move, probability=p, row_weight=self.row_weight)
-        # (E' X)' rather than X' E: up to four times faster when few columns are left.
-        product = (move.view(len(p), -1).T @ self.features).T.reshape(v.shape)
-        return product.addcmul_(self.penalty[:, :, None], v)
+    def __call__(self, v: Float32[Tensor, "P K q"]) -> Float32[Tensor, "P K q"]:
+        """Return H v; cost two products of P*K lines with ``[n, q]``."""
+        move = (v.reshape(-1, v.shape[2]) @ self.features.T).view(self.probability.shape)
+        through_softmax(move, probability=self.probability, row_weight=self.row_weight)
+        product = (move.view(-1, move.shape[2]) @ self.features).view(v.shape)
+        return product.addcmul_(self.penalty[:, None], v)
 
     def class_products(self) -> Float64[Tensor, "P K K"]:
         """Return the weighted mean of p p' over rows."""
-        weighted = self.probability * self.row_weight[:, :, None]
-        return torch.bmm(weighted.permute(1, 2, 0), self.probability.transpose(0, 1)).double()
+        weighted = self.probability * self.row_weight[:, None]
+        return torch.bmm(weighted, self.probability.transpose(1, 2)).double()
 
     def keep(self, mask: Bool[Tensor, " P"]) -> Hessian:
         """Return the Hessians of some of the problems."""
-        weight = self.row_weight if self.row_weight.shape[1] == 1 else self.row_weight[:, mask]
-        return Hessian(self.features, self.probability[:, mask], weight, self.penalty[:, mask])
+        weight = self.row_weight if len(self.row_weight) == 1 else self.row_weight[mask]
+        return Hessian(self.features, self.probability[mask], weight, self.penalty[mask])
 
 
 @runtime_checkable
@@ -60,7 +58,7 @@ class HasCurvature(Protocol):
 
     @property
     def penalty(self) -> Tensor:
-        """Lambda on weights, a damping (or 0) on the bias row ``[q, P]``."""
+        """Lambda on weights, a damping (or 0) on the bias ``[P, q]``."""
         ...
 
     def class_products(self) -> Tensor:
@@ -69,21 +67,21 @@ class HasCurvature(Protocol):
 
 
 def through_softmax(
-    move: Float32[Tensor, "n P K"],
+    move: Float32[Tensor, "P K n"],
     *,
-    probability: Float32[Tensor, "n P K"],
-    row_weight: Float32[Tensor, "n w"],
+    probability: Float32[Tensor, "P K n"],
+    row_weight: Float32[Tensor, "w n"],
 ) -> None:
     """Turn moves of logits into weighted moves of probabilities, ``w (diag p - p p') move``, in place.
 
     Args:
         move: Changed.
         probability: p.
-        row_weight: Weights over n (one column: the same in all problems).
+        row_weight: Weights over n (one line: the same in all problems).
     """
     move.mul_(probability)
-    move.addcmul_(probability, move.sum(dim=2, keepdim=True), value=-1.0)
-    move *= row_weight[:, :, None]
+    move.addcmul_(probability, move.sum(dim=1, keepdim=True), value=-1.0)
+    move *= row_weight[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +99,17 @@ class KroneckerPreconditioner:
     """
 
     rotation: Float32[Tensor, "P K K"]
-    inverse: Float32[Tensor, "q P K"]
+    inverse: Float32[Tensor, "P K q"]
 
-    def __call__(self, v: Float32[Tensor, "q P K"]) -> Float32[Tensor, "q P K"]:
+    def __call__(self, v: Float32[Tensor, "P K q"]) -> Float32[Tensor, "P K q"]:
         """Return the preconditioned vectors; cost 4 q P K^2 operations."""
-        turned = torch.bmm(v.transpose(0, 1), self.rotation)
-        turned *= self.inverse.transpose(0, 1)
-        return torch.bmm(turned, self.rotation.transpose(1, 2)).transpose(0, 1).contiguous()
+        turned = torch.bmm(self.rotation.transpose(1, 2), v)
+        turned *= self.inverse
+        return torch.bmm(self.rotation, turned)
 
     def keep(self, mask: Bool[Tensor, " P"]) -> KroneckerPreconditioner:
         """Return the preconditioners of some of the problems."""
-        return KroneckerPreconditioner(self.rotation[mask], self.inverse[:, mask])
+        return KroneckerPreconditioner(self.rotation[mask], self.inverse[mask])
 
 
 def kronecker_preconditioner(
@@ -127,11 +125,11 @@ def kronecker_preconditioner(
     """
     beta, rotation = torch.linalg.eigh(_lifted_class_curvature(hessian))
     beta = beta.maximum(LEAST_CURVATURE * beta[:, -2:-1]).clamp(min=0)
-    scale = variances[:, None, None] * beta + hessian.penalty.double()[:, :, None]
+    scale = beta[:, :, None] * variances + hessian.penalty.double()[:, None]
     # A batch that is sure of every row has no curvature left, and the bias no penalty either: 0 rather than 1/0.
     inverse = torch.where(scale > 0, 1.0 / scale, 0.0)
     # The optimum has no such constant, in weights or bias: dividing its rounding by a tiny lambda would put one there.
-    inverse[:, :, -1] = 0.0
+    inverse[:, -1] = 0.0
     return KroneckerPreconditioner(rotation.float(), inverse.float())
 
 

@@ -168,10 +168,9 @@ def _assemble(
     parts: list[Solution], *, standardiser: Standardiser, directions: Float64[Tensor, "D r"]
 ) -> LayerFit:
     """Turn the solutions back from the basis and put the batches side by side."""
-    coef = torch.cat([part.coef for part in parts], dim=1)
-    turned = directions @ coef[:-1].reshape(len(coef) - 1, -1)
-    weight = turned.view(len(turned), *coef.shape[1:]).transpose(0, 1).contiguous()
-    bias = coef[-1] - coef[-1].mean(dim=1, keepdim=True)
+    coef = torch.cat([part.coef for part in parts])
+    weight = (directions @ coef[:, :, :-1].transpose(1, 2)).contiguous()
+    bias = coef[:, :, -1] - coef[:, :, -1].mean(dim=1, keepdim=True)
     return LayerFit(
         standardiser=standardiser,
         weight=weight.cpu(),

@@ -29,7 +29,7 @@ class Solution:
     """Where each problem ended, with its certificate.
 
     Attributes:
-        coef: Weights in the basis, last row the bias.
+        coef: Weights in the basis, the last the bias.
         value: Objective.
         grad_norm: Gradient norm relative to the one at zero weights and bias, in float64.
         converged: ``grad_norm <= tol``.
@@ -37,7 +37,7 @@ class Solution:
         products: Hessian products spent by all problems together.
     """
 
-    coef: Float64[Tensor, "q P K"]
+    coef: Float64[Tensor, "P K q"]
     value: Float64[Tensor, " P"]
     grad_norm: Float64[Tensor, " P"]
     converged: Bool[Tensor, " P"]
@@ -77,7 +77,7 @@ def solve(
         step, spent = _newton_step(active, active.hessian(features), variances=variances, tol=tol)
         length = active.line_search(step)
         place, norm = active.place, active.grad_norm
-        coef[:, place], value[place], norms[place] = active.coef, active.now.value, norm
+        coef[place], value[place], norms[place] = active.coef, active.now.value, norm
         iterations[place] += 1
         products += spent
         active.keep((norm > tol) & (length > 0) & (iterations[place] < max_iter))
@@ -90,7 +90,7 @@ def _newton_step(
     *,
     variances: Float64[Tensor, " q"],
     tol: float,
-) -> tuple[Float64[Tensor, "q P K"], int]:
+) -> tuple[Float64[Tensor, "P K q"], int]:
     """Return a descent direction per problem: the Newton step, solved only as far as it pays."""
     preconditioner = kronecker_preconditioner(hessian, variances=variances)
     norm = active.grad_norm
@@ -98,12 +98,12 @@ def _newton_step(
     forcing = norm.sqrt().clamp(max=0.25).maximum(0.3 * tol / norm).clamp(max=0.5)
     # Scaled to norm 1 so that tiny gradients do not underflow in float32.
     size = norm_of(active.now.gradient)
-    rhs = (-active.now.gradient / size[:, None]).float()
+    rhs = (-active.now.gradient / size[:, None, None]).float()
     step, spent = conjugate_gradient(
         hessian, rhs, preconditioner=preconditioner, tolerance=forcing.float(), max_products=MAX_PRODUCTS
     )
     downhill = (dot_of(rhs, step) > 0) & torch.isfinite(norm_of(step))
-    step = torch.where(downhill[:, None], step, rhs)
+    step = torch.where(downhill[:, None, None], step, rhs)
     # A constant over classes is rounding; the preconditioner is blind to it, so it would stay for good.
-    step = step.double() - step.double().mean(dim=2, keepdim=True)
-    return step * size[:, None], spent
+    step = step.double() - step.double().mean(dim=1, keepdim=True)
+    return step * size[:, None, None], spent

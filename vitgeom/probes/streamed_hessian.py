@@ -28,33 +28,33 @@ class StreamedHessian:
         features: In the basis, last column ones.
         coef: The current points.
         row_weight: Weights of mean 1 (one column: the same in all problems).
-        penalty: lambda on weights, a damping (or 0) on the bias row.
+        penalty: lambda on weights, a damping (or 0) on the bias.
         chunk_rows: Rows in memory at a time.
     """
 
     features: RowFile
-    coef: Float32[Tensor, "q P K"]
+    coef: Float32[Tensor, "P K q"]
     row_weight: RowWeights
-    penalty: Float32[Tensor, "q P"]
+    penalty: Float32[Tensor, "P q"]
     chunk_rows: int
 
-    def __call__(self, v: Float32[Tensor, "q P K"]) -> Float32[Tensor, "q P K"]:
-        """Return H v; cost three products of ``[n, q]`` with P*K columns and one reading of the file."""
-        product = torch.zeros(v[0].numel(), len(v), dtype=torch.float32, device=v.device)
+    def __call__(self, v: Float32[Tensor, "P K q"]) -> Float32[Tensor, "P K q"]:
+        """Return H v; cost three products of P*K lines with ``[n, q]`` and one reading of the file."""
+        lines = v.reshape(-1, v.shape[2])
+        product = torch.zeros_like(lines)
         for features, probability, weight in self._blocks():
-            move = (features @ v.reshape(len(v), -1)).view(probability.shape)
+            move = (lines @ features.T).view(probability.shape)
             through_softmax(move, probability=probability, row_weight=weight)
-            product.addmm_(move.view(len(move), -1).T, features)
-        return product.T.reshape(v.shape).addcmul_(self.penalty[:, :, None], v)
+            product.addmm_(move.view(len(lines), -1), features)
+        return product.view(v.shape).addcmul_(self.penalty[:, None], v)
 
     def class_products(self) -> Float64[Tensor, "P K K"]:
         """Return the weighted mean of p p' over rows."""
-        _, num_problems, num_classes = self.coef.shape
+        num_problems, num_classes, _ = self.coef.shape
         shape = (num_problems, num_classes, num_classes)
         total = torch.zeros(shape, dtype=torch.float64, device=self.coef.device)
         for _, probability, weight in self._blocks():
-            weighted = probability * weight[:, :, None]
-            total += torch.bmm(weighted.permute(1, 2, 0), probability.transpose(0, 1))
+            total += torch.bmm(probability * weight[:, None], probability.transpose(1, 2))
         return total
 
     def keep(self, mask: Bool[Tensor, " P"]) -> StreamedHessian:
@@ -64,18 +64,15 @@ class StreamedHessian:
             weight = weight.of(mask)
         elif weight.shape[1] > 1:
             weight = weight[:, mask]
-        return StreamedHessian(
-            self.features, self.coef[:, mask], weight, self.penalty[:, mask], self.chunk_rows
-        )
+        return StreamedHessian(self.features, self.coef[mask], weight, self.penalty[mask], self.chunk_rows)
 
     def _blocks(
         self,
-    ) -> Iterator[tuple[Float32[Tensor, "b q"], Float32[Tensor, "b P K"], Float32[Tensor, "b w"]]]:
+    ) -> Iterator[tuple[Float32[Tensor, "b q"], Float32[Tensor, "P K b"], Float32[Tensor, "w b"]]]:
         """Yield features, class probabilities and weights over n of consecutive rows."""
-        num_rows, (_, *shape) = len(self.features), self.coef.shape
-        points = self.coef.reshape(len(self.coef), -1)
+        num_rows, points = len(self.features), self.coef.flatten(0, 1)
         for start in range(0, num_rows, self.chunk_rows):
             rows = slice(start, start + self.chunk_rows)
             features = self.features[rows]
-            logits = (features @ points).view(len(features), *shape)
-            yield features, torch.softmax(logits, dim=2), (self.row_weight[rows] / num_rows).float()
+            logits = (points @ features.T).view(*self.coef.shape[:2], -1)
+            yield features, torch.softmax(logits, dim=1), (self.row_weight[rows].T / num_rows).float()

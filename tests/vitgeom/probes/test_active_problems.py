@@ -28,10 +28,10 @@ def test_a_downhill_step_lowers_every_objective_and_state_belongs_to_the_new_poi
 
 
 def test_only_the_step_that_is_too_long_is_halved(active, strengths):
-    step = -active.now.gradient * torch.tensor([1.0, 1e4, 1.0], dtype=torch.float64)[:, None]
+    step = -active.now.gradient * torch.tensor([1.0, 1e4, 1.0], dtype=torch.float64)[:, None, None]
     length = active.line_search(step)
     assert length[[0, 2]].tolist() == [1, 1]
-    torch.testing.assert_close(active.coef, length[:, None] * step)
+    torch.testing.assert_close(active.coef, length[:, None, None] * step)
     assert 0 < length[1] < 0.01
     assert float(length[1].log2()).is_integer()
     again = active._objective.evaluate(active.coef, l2=strengths, problems=torch.arange(3))
@@ -41,21 +41,21 @@ def test_only_the_step_that_is_too_long_is_halved(active, strengths):
 
 def test_a_step_that_overflows_is_halved_like_any_other(active):
     step = -active.now.gradient
-    step[:, 2] *= 1e250
+    step[2] *= 1e250
     length = active.line_search(step)
     assert length.tolist() == [1, 1, 0]
-    assert not active.coef[:, 2].any()
+    assert not active.coef[2].any()
 
 
 def test_an_uphill_step_leaves_the_problem_where_it_is(active):
     active.line_search(-active.now.gradient)
     coef, value = active.coef.clone(), active.now.value.clone()
     step = -active.now.gradient
-    step[:, 1] *= -1
+    step[1] *= -1
     length = active.line_search(step)
     assert length[1] == 0
     assert (length[[0, 2]] > 0).all()
-    assert torch.equal(active.coef[:, 1], coef[:, 1])
+    assert torch.equal(active.coef[1], coef[1])
     torch.testing.assert_close(active.now.value[1], value[1])
 
 
@@ -73,11 +73,11 @@ def test_keep_drops_the_others(active):
 def test_the_bias_is_damped_in_step_with_the_gradient(active, strengths):
     features = torch.ones(60, 6)
     penalty = active.hessian(features).penalty
-    torch.testing.assert_close(penalty[:-1], strengths.float().expand(5, -1))
-    torch.testing.assert_close(penalty[-1], BIAS_DAMPING * torch.ones(3))
+    torch.testing.assert_close(penalty[:, :-1], strengths.float()[:, None].expand(-1, 5))
+    torch.testing.assert_close(penalty[:, -1], BIAS_DAMPING * torch.ones(3))
     active.line_search(-active.now.gradient)
     torch.testing.assert_close(
-        active.hessian(features).penalty[-1], (BIAS_DAMPING * active.grad_norm).float()
+        active.hessian(features).penalty[:, -1], (BIAS_DAMPING * active.grad_norm).float()
     )
 
 

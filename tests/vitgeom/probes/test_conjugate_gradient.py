@@ -22,10 +22,8 @@ def test_it_solves_the_dense_systems(setting, strengths):  # noqa: F811
     got, _ = solve(setting, rhs, torch.full((3,), 1e-5))
     for p in range(3):
         matrix = dense(active, features, p, strengths)
-        want = torch.linalg.lstsq(matrix, rhs[:, p].double().flatten()[:, None], driver="gelsd").solution[
-            :, 0
-        ]
-        torch.testing.assert_close(got[:, p].double().flatten(), want, rtol=2e-3, atol=2e-3)
+        want = torch.linalg.lstsq(matrix, rhs[p].double().T.flatten()[:, None], driver="gelsd").solution[:, 0]
+        torch.testing.assert_close(got[p].double().T.flatten(), want, rtol=2e-3, atol=2e-3)
 
 
 def test_each_system_stops_at_its_own_tolerance(setting):  # noqa: F811
@@ -46,5 +44,5 @@ def test_a_budget_is_kept(setting):  # noqa: F811
 
 
 def test_a_zero_right_hand_side_gives_zero(setting):  # noqa: F811
-    got, _ = solve(setting, torch.zeros(6, 3, 3), torch.full((3,), 1e-3))
+    got, _ = solve(setting, torch.zeros(3, 3, 6), torch.full((3,), 1e-3))
     assert not got.any()

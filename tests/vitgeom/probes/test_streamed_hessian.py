@@ -23,38 +23,38 @@ def weights(kind):
 def both(request):
     """The same operator twice: with everything in memory, and over blocks of 7 rows of a file."""
     g = torch.Generator().manual_seed(0)
-    features, coef = torch.randn(ROWS, RANK, generator=g), torch.randn(RANK, PROBLEMS, CLASSES, generator=g)
-    penalty, weight = torch.rand(RANK, PROBLEMS, generator=g), weights(request.param)
-    probability = torch.einsum("nq,qpk->npk", features, coef).softmax(dim=2)
+    features, coef = torch.randn(ROWS, RANK, generator=g), torch.randn(PROBLEMS, CLASSES, RANK, generator=g)
+    penalty, weight = torch.rand(PROBLEMS, RANK, generator=g), weights(request.param)
+    probability = torch.einsum("nq,pkq->pkn", features, coef).softmax(dim=1)
     with RowFile(width=RANK, dtype=torch.float32) as file:
         file.append(features)
         yield (
-            Hessian(features, probability, (weight[:] / ROWS).float(), penalty),
+            Hessian(features, probability, (weight[:].T / ROWS).float(), penalty),
             StreamedHessian(file, coef, weight, penalty, 7),
         )
 
 
 def test_products_are_those_in_memory(both):
     memory, streamed = both
-    v = torch.randn(RANK, PROBLEMS, CLASSES, generator=torch.Generator().manual_seed(2))
+    v = torch.randn(PROBLEMS, CLASSES, RANK, generator=torch.Generator().manual_seed(2))
     torch.testing.assert_close(streamed(v), memory(v), rtol=1e-5, atol=1e-6)
 
 
 def test_it_is_symmetric(both):
     _, streamed = both
-    u, v = torch.randn(2, RANK, PROBLEMS, CLASSES, generator=torch.Generator().manual_seed(3))
+    u, v = torch.randn(2, PROBLEMS, CLASSES, RANK, generator=torch.Generator().manual_seed(3))
     torch.testing.assert_close((u * streamed(v)).sum(), (v * streamed(u)).sum(), rtol=1e-5, atol=1e-5)
 
 
 def test_some_of_the_problems_are_kept(both):
     _, streamed = both
-    v = torch.randn(RANK, PROBLEMS, CLASSES, generator=torch.Generator().manual_seed(4))
+    v = torch.randn(PROBLEMS, CLASSES, RANK, generator=torch.Generator().manual_seed(4))
     mask = torch.tensor([True, False, True])
-    torch.testing.assert_close(streamed.keep(mask)(v[:, mask].contiguous()), streamed(v)[:, mask])
+    torch.testing.assert_close(streamed.keep(mask)(v[mask]), streamed(v)[mask])
 
 
 def test_the_preconditioner_is_that_in_memory(both):
     variances = torch.linspace(0.1, 1, RANK, dtype=torch.float64)
-    v = torch.randn(RANK, PROBLEMS, CLASSES, generator=torch.Generator().manual_seed(5))
+    v = torch.randn(PROBLEMS, CLASSES, RANK, generator=torch.Generator().manual_seed(5))
     memory, streamed = (kronecker_preconditioner(h, variances=variances)(v) for h in both)
     torch.testing.assert_close(streamed, memory, rtol=1e-4, atol=1e-5)
