@@ -85,7 +85,11 @@ def measure_cost(
         InvalidInput: ``batch_size``, ``calls`` or ``backbone_passes`` is below 1, or features of another backbone.
         NotFittedError: Not fitted yet.
     """
-    for argument, value in (("batch_size", batch_size), ("calls", calls), ("backbone_passes", backbone_passes)):
+    for argument, value in (
+        ("batch_size", batch_size),
+        ("calls", calls),
+        ("backbone_passes", backbone_passes),
+    ):
         if value < 1:
             raise InvalidInput(f"{argument} must be >= 1, got {value}.")
     held = _held(estimator._checked_rows(X), batch_size=batch_size)  # type: ignore[arg-type]
@@ -114,5 +118,6 @@ def _held(rows: RowSource, *, batch_size: int) -> BackboneRows:
 
 def _seconds(estimator: LayerClassifier, rows: RowSource) -> float:
     start = time.perf_counter()
-    estimator._log_proba(rows)
+    for _ in estimator._log_proba_blocks(rows):
+        pass
     return time.perf_counter() - start

@@ -94,7 +94,7 @@ class LinearMaps:
 
     def tensors(self) -> dict[str, Tensor]:
         """Return every array by name: ``maps.<layer>.<part>``."""
-        named = {}
+        named: dict[str, Tensor] = {}
         for layer, scaler, weight, bias in zip(
             self.layers, self.standardisers, self.weights, self.biases, strict=True
         ):

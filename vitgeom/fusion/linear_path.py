@@ -1,6 +1,6 @@
 """Softmax regression on coordinates as they are: no second standardisation, so that scaled layers stay scaled.
 
-n = rows, r = coordinates, P = strengths, K = classes.
+n = rows, r = coordinates, q = r + 1, P = strengths, K = classes.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from jaxtyping import Bool, Float32, Float64, Int64
 from torch import Tensor
 
 from vitgeom.probes.basis import EigenBasis
-from vitgeom.probes.memory import chunk_rows
+from vitgeom.probes.memory import CHUNK_BYTES, DEFAULT_BYTE_BUDGET, chunk_rows, stream_chunk_bytes
 from vitgeom.probes.newton import solve
 from vitgeom.probes.objective import SoftmaxObjective
+from vitgeom.probes.row_file import RowFile
 from vitgeom.probes.standardise import Standardiser
 
 
@@ -41,7 +42,7 @@ class LinearPath:
 
 
 def fit_penalised_linear(
-    x: Float32[Tensor, "n r"],
+    features: Float32[Tensor, "n q"] | RowFile,
     target: Int64[Tensor, " n"],
     *,
     variances: Float64[Tensor, " r"],
@@ -49,39 +50,38 @@ def fit_penalised_linear(
     l2: Float64[Tensor, " P"],
     tol: float = 1e-4,
     max_iter: int = 100,
+    byte_budget: int = DEFAULT_BYTE_BUDGET,
 ) -> LinearPath:
     """Minimise mean cross-entropy + (lambda_p / 2) ||W||_F^2 on uncorrelated coordinates, bias not penalised.
 
     Args:
-        x: Coordinates along principal axes: centred and uncorrelated over the training rows.
+        features: Coordinates along principal axes (centred and uncorrelated over the training rows), with a last column of
+            ones. Those in a file are read block by block in every product, and nothing of size n is kept.
         target: Class indices 0..K-1.
         variances: Mean square of each coordinate.
         num_classes: K.
         l2: Strengths, > 0.
         tol: Relative gradient norm. Choices by validation need no more than 1e-4.
         max_iter: Most Newton steps per strength.
+        byte_budget: Of which blocks of a file take a part.
     """
-    rank = x.shape[1]
-    same = Standardiser(torch.zeros(rank, dtype=torch.float64), torch.ones(rank, dtype=torch.float64))
-    basis = EigenBasis(torch.eye(rank, dtype=torch.float64), variances)
-    ones = torch.ones(len(x), 1)
+    streamed, rank = isinstance(features, RowFile), len(variances)
+    # A file's column of ones meets a row of zeros in the basis; one in memory is left out without a copy.
+    width = rank + 1 if streamed else rank
+    same = Standardiser(torch.zeros(width, dtype=torch.float64), torch.ones(width, dtype=torch.float64))
+    basis = EigenBasis(torch.eye(width, rank, dtype=torch.float64), variances)
+    chunk_bytes = stream_chunk_bytes(byte_budget) if streamed else CHUNK_BYTES
     objective = SoftmaxObjective(
-        x,
+        features if isinstance(features, RowFile) else features[:, :-1],
         target,
         same,
         basis,
-        ones.double(),
+        torch.ones(len(features), 1, dtype=torch.float64),
         num_classes,
-        chunk_rows(width=rank, columns=len(l2) * num_classes),
+        chunk_rows(width=rank, columns=len(l2) * num_classes, chunk_bytes=chunk_bytes),
+        keep_probability=not streamed,
     )
-    solution = solve(
-        objective,
-        torch.cat([x, ones], dim=1),
-        l2=l2,
-        problems=torch.arange(len(l2)),
-        tol=tol,
-        max_iter=max_iter,
-    )
+    solution = solve(objective, features, l2=l2, problems=torch.arange(len(l2)), tol=tol, max_iter=max_iter)
     weight = solution.coef[:-1].transpose(0, 1).contiguous()
     bias = solution.coef[-1]
     return LinearPath(l2, weight, bias - bias.mean(dim=1, keepdim=True), solution.converged)
