@@ -151,7 +151,8 @@ class GatedLayersClassifier(LayerwiseClassifier):
         scores: Callable[[int], Float32[Tensor, "n K"] | RowFile],
         byte_budget: int,
     ) -> GateRows:
-        inputs = PrincipalAxes(self.directions_, torch.empty(0, dtype=torch.float64), 0.0)
+        ones = torch.ones(self.directions_.shape[1], dtype=torch.float64)
+        inputs = PrincipalAxes(self.directions_, ones, 1.0)
         parts = [scores(layer) for layer in self.maps_.layers]
         tempered = mapped(
             self._tempered, *parts, width=len(parts) * self.maps_.num_classes, byte_budget=byte_budget

@@ -6,12 +6,14 @@ n = rows, B = backbones, L = layers of a backbone, D = width.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import TypeVar
 
 from vitgeom.fusion.backbone_rows import BackboneRows, backbone_rows
 from vitgeom.fusion.vfusion import VFusionClassifier
 from vitgeom.probes.labels import Labels
 from vitgeom.probes.layers import RowSource
+
+Fitted = TypeVar("Fitted", bound="HFusionClassifier")
 
 
 class HFusionClassifier(VFusionClassifier):
@@ -22,7 +24,7 @@ class HFusionClassifier(VFusionClassifier):
     encoder and head is ``VFusionClassifier(selection="last")``.
     """
 
-    def fit(self, X: object, y: Labels, X_val: object = None, y_val: Labels | None = None) -> Self:
+    def fit(self: Fitted, X: object, y: Labels, X_val: object = None, y_val: Labels | None = None) -> Fitted:
         """Fit on training rows; every choice is made on validation rows.
 
         Args:

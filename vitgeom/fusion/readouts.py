@@ -33,7 +33,7 @@ class Readouts:
 
     layers: tuple[int, ...]
     standardisers: Sequence[Standardiser]
-    weight: Sequence[Float64[Tensor, "D K"]]
+    weight: Sequence[Float64[Tensor, "_ K"]]
     bias: Float64[Tensor, "S K"]
 
     @classmethod
