@@ -15,12 +15,11 @@ from flows.outcome import Outcome, attempt_each, require_all
 from flows.results import Results
 from flows.steps import flow, task
 from flows.study import Resolved, Study
-from flows.together import map_together
+from flows.together import CellWork
 from tasks import fit_fusion
 from tasks.engine import Engine
 from tasks.fusion_request import FusionRequest
 from tasks.receipt import Receipt
-from vitgeom.errors import VitgeomError
 
 
 @flow(name="fuse", run_name="fuse layers")
@@ -41,23 +40,24 @@ def fuse(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
     wanted = study.resolve()
     results = Results(wanted.out)
     cells = [cell for cell in wanted.cells if cell.name not in left_out]
+    work = fusion_work(wanted, results)
     with engine_for(wanted.params.engine) as engine:
-        missing = {cell.name: request for cell in cells if (request := _missing(cell, wanted, results))}
-        fitted = fuse_together(len(missing), missing, engine=engine) if len(missing) > 1 else {}
+        missing = work.missing(cells)
+        fitted = fuse_together(len(missing), missing, work=work, engine=engine) if len(missing) > 1 else {}
         outcomes = attempt_each(
             cells,
-            lambda cell: fuse_cell(
-                cell.name, cell, wanted=wanted, engine=engine, results=results, fitted=fitted
-            ),
+            lambda cell: fuse_cell(cell.name, cell, work=work, engine=engine, results=results, fitted=fitted),
             on_failure=console.report_failure,
         )
     return require_all("fuse", outcomes)
 
 
 @task(name="fuse all", run_name="fuse layers of {count} cells")
-def fuse_together(count: int, missing: Mapping[str, FusionRequest], *, engine: Engine) -> dict[str, Receipt]:
+def fuse_together(
+    count: int, missing: Mapping[str, FusionRequest], *, work: CellWork[FusionRequest], engine: Engine
+) -> dict[str, Receipt]:
     """Fit what is missing, all at once; ``count`` is what Prefect shows."""
-    return map_together(missing, engine=engine, what="fused classifiers", said=_said)
+    return work.map_together(missing, engine=engine)
 
 
 @task(name="fuse", run_name="fuse {name}")
@@ -65,35 +65,25 @@ def fuse_cell(
     name: str,
     cell: Cell,
     *,
-    wanted: Resolved,
+    work: CellWork[FusionRequest],
     engine: Engine,
     results: Results,
     fitted: Mapping[str, Receipt],
 ) -> Receipt:
-    """Take a cell's comparison from this run or the store, or else make it, and copy its files.
-
-    ``name`` is what Prefect shows.
-    """
-    request = fusion_request_for(cell, wanted, results)
-    receipt = fitted.get(request.key)
-    if receipt is None:
-        receipt = fit_fusion.stored(request)
-        receipt = receipt or engine.map(FusionRequest.task, [request], label=f"fuse {name}")[0]
-        console.say(_said(name, receipt))
+    """Take a cell's comparison from this run or the store, or else make it, and copy its files; ``name`` is what Prefect shows."""
+    receipt = work.receipt(cell, engine=engine, fitted=fitted)
     for method, error in receipt.detail["failures"].items():
         console.warn(f"{name}: {method} could not be fitted: {error}")
     results.write_fusion(cell, fused=receipt)
     return receipt
 
 
-def _said(name: str, receipt: Receipt) -> str:
-    return f"fuse {name}: {'cached' if receipt.cached else f'fitted in {receipt.seconds:.1f} s'}"
-
-
-def _missing(cell: Cell, wanted: Resolved, results: Results) -> FusionRequest | None:
-    """Return the request of a cell that has features but no comparison; one without features fails by itself later."""
-    try:
-        request = fusion_request_for(cell, wanted, results)
-        return None if fit_fusion.stored(request) else request
-    except VitgeomError:
-        return None
+def fusion_work(wanted: Resolved, results: Results) -> CellWork[FusionRequest]:
+    """Return how a cell of a study is fused."""
+    return CellWork(
+        verb="fuse",
+        what="fused classifiers",
+        request=lambda cell: fusion_request_for(cell, wanted, results),
+        stored=fit_fusion.stored,
+        rows=lambda cell: results.read_features(cell)[0].num_rows,
+    )

@@ -33,13 +33,11 @@ def fusion_request_for(cell: Cell, wanted: Resolved, results: Results) -> Fusion
 def fusion_request_from(manifest: Manifest, wanted: Resolved) -> FusionRequest:
     """Return the request for sealed features."""
     fusion = wanted.params.fusion
-    probed = fit_probes.stored(probe_request_from(manifest, wanted))
     return FusionRequest(
         **_shared(wanted),
         address=manifest.address,
         manifest_digest=manifest.digest,
-        # Probes refitted on validation rows are other ones than those that methods are compared on.
-        probes=None if probed is None or wanted.params.probe.refit else probed.uri,
+        probes=_stored_probes(manifest, wanted),
         methods=VERTICAL if isinstance(fusion.methods, str) else fusion.methods,
         gate=GateSettings(**fusion.gate.model_dump()),
         concatenation=ConcatenationSettings(**fusion.concatenation.model_dump()),
@@ -70,7 +68,18 @@ def horizontal_request_from(
         addresses=tuple(manifest.address for manifest in manifests),
         manifest_digests=tuple(manifest.digest for manifest in manifests),
         backbones=tuple(backbones),
+        probes=tuple(_stored_probes(manifest, wanted) for manifest in manifests),
     )
+
+
+def _stored_probes(manifest: Manifest, wanted: Resolved) -> str | None:
+    """Return where the probes of sealed features lie; None if they are not fitted, or are no use here."""
+    if (
+        wanted.params.probe.refit
+    ):  # refitted on validation rows, they are other ones than those that methods are compared on
+        return None
+    probed = fit_probes.stored(probe_request_from(manifest, wanted))
+    return None if probed is None else probed.uri
 
 
 def _shared(wanted: Resolved) -> dict[str, Any]:

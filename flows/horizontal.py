@@ -15,6 +15,7 @@ from flows.outcome import Outcome, attempt_each, require_all
 from flows.results import Results
 from flows.steps import flow, task
 from flows.study import Resolved, Study
+from flows.together import CellWork
 from tasks import fit_horizontal
 from tasks.engine import Engine
 from tasks.fusion_request import HorizontalRequest
@@ -42,11 +43,14 @@ def horizontal(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
     for dataset in dict.fromkeys(cell.dataset for cell in wanted.cells):
         if dataset not in {group.dataset for group in groups}:
             results.skip_horizontal(dataset)
+    work = horizontal_work(groups, wanted, results)
     with engine_for(wanted.params.engine) as engine:
+        missing = work.missing(list(groups))
+        fitted = fuse_groups(len(missing), missing, work=work, engine=engine) if len(missing) > 1 else {}
         outcomes = attempt_each(
             groups,
             lambda group: fuse_group(
-                group.name, groups[group], group, wanted=wanted, engine=engine, results=results
+                group.name, group, work=work, engine=engine, results=results, fitted=fitted
             ),
             on_failure=console.report_failure,
         )
@@ -68,20 +72,44 @@ def several_backbones(
     return {together(group): group for group in groups if len(group) > 1}
 
 
+@task(name="horizontal all", run_name="fuse backbones of {count} datasets")
+def fuse_groups(
+    count: int, missing: Mapping[str, HorizontalRequest], *, work: CellWork[HorizontalRequest], engine: Engine
+) -> dict[str, Receipt]:
+    """Fit what is missing, all at once; ``count`` is what Prefect shows."""
+    return work.map_together(missing, engine=engine)
+
+
 @task(name="horizontal", run_name="fuse {name}")
 def fuse_group(
     name: str,
-    cells: Sequence[Cell],
     group: Cell,
     *,
-    wanted: Resolved,
+    work: CellWork[HorizontalRequest],
     engine: Engine,
     results: Results,
+    fitted: Mapping[str, Receipt],
 ) -> Receipt:
-    """Take a dataset's comparison from the store, or else make it, and copy its table; ``name`` is what Prefect shows."""
-    request = horizontal_request_for(cells, wanted, results)
-    receipt = fit_horizontal.stored(request)
-    receipt = receipt or engine.map(HorizontalRequest.task, [request], label=f"fuse {name}")[0]
-    console.say(f"fuse {name}: {'cached' if receipt.cached else f'fitted in {receipt.seconds:.1f} s'}")
+    """Take a dataset's comparison from this run or the store, or else make it, and copy its table; ``name`` is what Prefect shows."""
+    receipt = work.receipt(group, engine=engine, fitted=fitted)
     results.write_horizontal(group.dataset, fused=receipt)
     return receipt
+
+
+def horizontal_work(
+    groups: Mapping[Cell, Sequence[Cell]], wanted: Resolved, results: Results
+) -> CellWork[HorizontalRequest]:
+    """Return how the backbones of a dataset are fused.
+
+    Args:
+        groups: Cells of each dataset, by what stands for them together.
+        wanted: The study.
+        results: Has their manifests.
+    """
+    return CellWork(
+        verb="fuse",
+        what="classifiers on several backbones",
+        request=lambda group: horizontal_request_for(groups[group], wanted, results),
+        stored=fit_horizontal.stored,
+        rows=lambda group: results.read_features(groups[group][0])[0].num_rows,
+    )

@@ -15,12 +15,11 @@ from flows.outcome import Outcome, attempt_each, require_all
 from flows.results import Results
 from flows.steps import flow, task
 from flows.study import Resolved, Study
-from flows.together import map_together
+from flows.together import CellWork
 from tasks import fit_probes
 from tasks.engine import Engine
 from tasks.receipt import Receipt
 from tasks.request import ProbeRequest
-from vitgeom.errors import VitgeomError
 from vitgeom.store.manifest import Manifest
 
 
@@ -42,13 +41,14 @@ def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
     wanted = study.resolve()
     results = Results(wanted.out)
     cells = [cell for cell in wanted.cells if cell.name not in left_out]
+    work = probe_work(wanted, results)
     with engine_for(wanted.params.engine) as engine:
-        missing = {cell.name: request for cell in cells if (request := _missing(cell, wanted, results))}
-        fitted = fit_together(len(missing), missing, engine=engine) if len(missing) > 1 else {}
+        missing = work.missing(cells)
+        fitted = fit_together(len(missing), missing, work=work, engine=engine) if len(missing) > 1 else {}
         outcomes = attempt_each(
             cells,
             lambda cell: probe_cell(
-                cell.name, cell, wanted=wanted, engine=engine, results=results, fitted=fitted
+                cell.name, cell, work=work, engine=engine, results=results, fitted=fitted
             ),
             on_failure=console.report_failure,
         )
@@ -56,9 +56,11 @@ def probe(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
 
 
 @task(name="fit probes", run_name="fit probes of {count} cells")
-def fit_together(count: int, missing: Mapping[str, ProbeRequest], *, engine: Engine) -> dict[str, Receipt]:
+def fit_together(
+    count: int, missing: Mapping[str, ProbeRequest], *, work: CellWork[ProbeRequest], engine: Engine
+) -> dict[str, Receipt]:
     """Fit what is missing, all at once; ``count`` is what Prefect shows."""
-    return map_together(missing, engine=engine, what="probes", said=_said)
+    return work.map_together(missing, engine=engine)
 
 
 @task(name="probe", run_name="probe {name}")
@@ -66,27 +68,26 @@ def probe_cell(
     name: str,
     cell: Cell,
     *,
-    wanted: Resolved,
+    work: CellWork[ProbeRequest],
     engine: Engine,
     results: Results,
     fitted: Mapping[str, Receipt],
 ) -> Receipt:
-    """Take a cell's probes from this run or the store, or else fit them, and copy their files.
-
-    ``name`` is what Prefect shows.
-    """
-    request = request_for(cell, wanted, results)
-    receipt = fitted.get(request.key)
-    if receipt is None:
-        receipt = fit_probes.stored(request)
-        receipt = receipt or engine.map(ProbeRequest.task, [request], label=f"probe {name}")[0]
-        console.say(_said(name, receipt))
+    """Take a cell's probes from this run or the store, or else fit them, and copy their files; ``name`` is what Prefect shows."""
+    receipt = work.receipt(cell, engine=engine, fitted=fitted)
     results.write_probes(cell, fitted=receipt)
     return receipt
 
 
-def _said(name: str, receipt: Receipt) -> str:
-    return f"probe {name}: {'cached' if receipt.cached else f'fitted in {receipt.seconds:.1f} s'}"
+def probe_work(wanted: Resolved, results: Results) -> CellWork[ProbeRequest]:
+    """Return how a cell of a study is probed."""
+    return CellWork(
+        verb="probe",
+        what="probes",
+        request=lambda cell: request_for(cell, wanted, results),
+        stored=fit_probes.stored,
+        rows=lambda cell: results.read_features(cell)[0].num_rows,
+    )
 
 
 def request_for(cell: Cell, wanted: Resolved, results: Results) -> ProbeRequest:
@@ -109,12 +110,3 @@ def request_from(manifest: Manifest, wanted: Resolved) -> ProbeRequest:
         seed=wanted.params.seed,
         **wanted.params.probe.model_dump(),
     )
-
-
-def _missing(cell: Cell, wanted: Resolved, results: Results) -> ProbeRequest | None:
-    """Return the request of a cell that has features but no probes; one without features fails by itself later."""
-    try:
-        request = request_for(cell, wanted, results)
-        return None if fit_probes.stored(request) else request
-    except VitgeomError:
-        return None

@@ -136,7 +136,7 @@ def _compute(store: FeatureStore, request: FusionRequest) -> tuple[dict[str, byt
     evidence = gather_evidence(
         layers["train"], labels["train"], layers["val"], labels["val"], settings=evidence_settings(request)
     )
-    known = known_probes(request)
+    known = known_probes(request.probes, request, manifest_digest=request.manifest_digest)
     if known is not None:
         evidence.know(known)
     fits = [

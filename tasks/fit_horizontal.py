@@ -19,6 +19,7 @@ from tasks.fusion_parameters import unfitted_method
 from tasks.fusion_request import HORIZONTAL, HorizontalRequest
 from tasks.fusion_results import REQUIRED, headline, horizontal_path, result_files
 from tasks.held_layers import held_layers
+from tasks.known_probes import known_probes
 from tasks.layer_source import layer_source
 from tasks.method_fit import FailedMethod, FittedMethod, first_error, fit_method
 from tasks.pinned_features import pinned_features
@@ -105,6 +106,10 @@ def _compute(
     evidence = gather_evidence(
         rows["train"], labels["train"], rows["val"], labels["val"], settings=evidence_settings(request)
     )
+    for number, (place, digest) in enumerate(zip(request.probes, request.manifest_digests, strict=False)):
+        known = known_probes(place, request, manifest_digest=digest)
+        if known is not None:
+            evidence.know_layer(number, known, number=known.num_layers - 1)
     fits = [_fit(name, request, evidence=evidence, test=rows["test"]) for name in HORIZONTAL]
     target, by_backbone = target_of(evidence, labels["test"]), layer_predictions(evidence, rows["test"])
     fused = {fit.entry.name: fit.predicted for fit in fits if isinstance(fit, FittedMethod)}

@@ -121,7 +121,8 @@ class FusionRequest(FusionSettings):
 class HorizontalRequest(FusionSettings):
     """Horizontal fusion of the last layers at ``addresses``, one per backbone of the same dataset.
 
-    ``backbones`` are the labels that a reader sees.
+    ``backbones`` are the labels that a reader sees. ``probes`` says for each backbone where finished probes of the same features
+    and settings lie, or None.
     """
 
     task: ClassVar[str] = "fit_horizontal"
@@ -129,6 +130,7 @@ class HorizontalRequest(FusionSettings):
     addresses: tuple[str, ...] = Field(min_length=2)
     manifest_digests: tuple[str, ...]
     backbones: tuple[str, ...]
+    probes: tuple[str | None, ...] = ()
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:
@@ -136,6 +138,10 @@ class HorizontalRequest(FusionSettings):
         if len(set(counts)) > 1 or len(set(self.backbones)) < len(self.backbones):
             raise ValueError(
                 f"addresses, manifest_digests and backbones must have one entry per backbone, each named once, got {counts} entries"
+            )
+        if self.probes and len(self.probes) != len(self.addresses):
+            raise ValueError(
+                f"probes must have one entry per backbone, {len(self.addresses)}, or none, got {len(self.probes)}"
             )
         return self
 

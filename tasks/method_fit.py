@@ -20,7 +20,6 @@ from vitgeom.fusion.cost import MethodCost, measure_cost
 from vitgeom.fusion.estimator import LayerClassifier
 from vitgeom.fusion.evidence import Evidence
 from vitgeom.fusion.methods import Method
-from vitgeom.fusion.vfusion import VFusionClassifier
 from vitgeom.probes.layers import RowSource
 
 
@@ -124,12 +123,7 @@ def _fitted(
 ) -> tuple[tuple[int | None, ...], tuple[LayerClassifier, ...]]:
     if not entry.stochastic:
         return (None,), (unfitted.fit_evidence(evidence),)
-    if isinstance(unfitted, VFusionClassifier):
-        return tuple(seeds), unfitted.fit_evidence_seeds(seeds, evidence)
-    parameters = unfitted.get_params(deep=False)
-    return tuple(seeds), tuple(
-        type(unfitted)(**{**parameters, "seed": seed}).fit_evidence(evidence) for seed in seeds
-    )
+    return tuple(seeds), unfitted.fit_evidence_seeds(seeds, evidence)
 
 
 def _predicted(classifier: LayerClassifier, test: RowSource) -> Int64[Tensor, " n"]:

@@ -9,12 +9,15 @@ import pytest
 from safetensors.torch import load
 
 from tasks import fit_horizontal as task
+from tasks import fit_probes
 from tasks.classifier_files import read_classifier
 from tasks.fit_horizontal import memory, run, stored
 from tasks.receipt import Receipt
+from tasks.request import ProbeRequest
 from tests.support import small_fusion
-from tests.support.small_fusion import Sealed, horizontal_request, sealed_features
+from tests.support.small_fusion import QUICK, Sealed, horizontal_request, sealed_features
 from vitgeom.errors import InvalidInput
+from vitgeom.fusion import evidence
 from vitgeom.fusion.comparison import Comparison
 from vitgeom.store.uri import Root
 
@@ -46,6 +49,38 @@ def test_the_table_has_each_backbone_alone_and_all_together(fused: Receipt) -> N
         right = (predictions[row.name] == predictions["target"]).double()
         assert row.accuracy.value == pytest.approx(float(right.mean()))
     assert read_classifier(Root(fused.uri), "hfusion", 1).widths_ == (5, 5)
+
+
+def test_stored_probes_of_the_last_layers_are_taken_and_change_no_byte(
+    backbones: tuple[Sealed, Sealed], fused: Receipt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probes = tuple(
+        fit_probes.run(
+            ProbeRequest(
+                store=str(one.store),
+                address=one.address,
+                manifest_digest=one.digest,
+                l2=QUICK["l2"],
+                tol=QUICK["tol"],
+                num_bootstrap=20,
+            )
+        ).uri
+        for one in backbones
+    )
+    again = tuple(sealed_features(tmp_path, weights=weights) for weights in ("e", "f"))
+    monkeypatch.setattr(evidence, "probe_layer", lambda *args, **named: pytest.fail("a probe was fitted"))
+    found = run(horizontal_request(*again, probes=probes))
+
+    assert not found.cached
+    assert found.digest == fused.digest
+    assert (
+        horizontal_request(*again, probes=probes).content() == horizontal_request(*again, probes=()).content()
+    )
+
+
+def test_probes_have_one_entry_per_backbone(backbones: tuple[Sealed, Sealed]) -> None:
+    with pytest.raises(ValueError, match="probes must have one entry per backbone, 2, or none, got 1"):
+        horizontal_request(*backbones, probes=(None,))
 
 
 def test_a_second_run_computes_nothing(

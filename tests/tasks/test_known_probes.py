@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tasks import fit_fusion, fit_probes
+from tasks.fusion_request import FusionRequest
 from tasks.known_probes import known_probes
 from tasks.receipt import Receipt
 from tasks.request import ProbeRequest
@@ -14,6 +15,7 @@ from tests.support.small_extraction import stored_bytes
 from tests.support.small_fusion import QUICK, Sealed, fusion_request, sealed_features
 from vitgeom.errors import InvalidInput
 from vitgeom.fusion import evidence
+from vitgeom.probes import LayerProbes
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +56,17 @@ def test_known_probes_are_not_fitted_again_and_change_no_byte(
     }
 
 
+def known(request: FusionRequest) -> LayerProbes | None:
+    return known_probes(request.probes, request, manifest_digest=request.manifest_digest)
+
+
 def test_where_probes_lie_is_no_part_of_what_is_asked(features: Sealed, probed: Receipt) -> None:
     assert fusion_request(features).content() == fusion_request(features, probes=probed.uri).content()
 
 
 def test_no_or_missing_probes_are_fitted(features: Sealed, tmp_path: Path) -> None:
-    assert known_probes(fusion_request(features)) is None
-    assert known_probes(fusion_request(features, probes=str(tmp_path / "gone"))) is None
+    assert known(fusion_request(features)) is None
+    assert known(fusion_request(features, probes=str(tmp_path / "gone"))) is None
 
 
 @pytest.mark.parametrize(
@@ -75,4 +81,4 @@ def test_probes_of_another_kind_are_refused(
     features: Sealed, probed: Receipt, change: dict[str, object], words: str
 ) -> None:
     with pytest.raises(InvalidInput, match=words):
-        known_probes(fusion_request(features, probes=probed.uri, **change))
+        known(fusion_request(features, probes=probed.uri, **change))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from jaxtyping import Float32
 from torch import Tensor
@@ -14,6 +14,8 @@ from vitgeom.fusion.estimator import LayerClassifier
 from vitgeom.fusion.evidence import Evidence
 from vitgeom.fusion.vfusion import VFusionClassifier
 from vitgeom.probes.layers import RowSource
+
+Fitted = TypeVar("Fitted", bound="BestLayerHeadClassifier")
 
 
 class BestLayerHeadClassifier(LayerClassifier):
@@ -65,6 +67,17 @@ class BestLayerHeadClassifier(LayerClassifier):
     def flops_per_row(self) -> int:
         """Return the operations of one prediction on top of the backbone."""
         return self.head_.flops_per_row()
+
+    def _fit_seeds(self: Fitted, seeds: Sequence[int], evidence: Evidence) -> tuple[Fitted, ...]:
+        """Train the heads of all seeds as one batched model."""
+        fitted = []
+        head = VFusionClassifier(selection=[best_layer(evidence)], **self.get_params())
+        for seed, trained in zip(seeds, head.fit_evidence_seeds(seeds, evidence), strict=True):
+            one = type(self)(**{**self.get_params(), "seed": seed})
+            one._describe(evidence)
+            one.layer_, one.head_ = best_layer(evidence), trained
+            fitted.append(one)
+        return tuple(fitted)
 
     def _fit(self, evidence: Evidence) -> None:
         self.layer_ = best_layer(evidence)

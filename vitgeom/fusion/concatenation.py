@@ -33,7 +33,7 @@ from vitgeom.seeding import generator_for
 CONCAT_L2_GRID: tuple[float, ...] = tuple(float(f"{10 ** (-3 + 0.75 * step):.6g}") for step in range(8))
 """Eight strengths from 1e-3 to 178: a concatenation has S times the variance of one layer."""
 
-_GRID_TOL, _FINAL_TOL = 1e-4, 1e-6
+_GRID_TOL, _FINAL_TOL = 1e-3, 1e-6
 
 
 @dataclass(frozen=True, eq=False)

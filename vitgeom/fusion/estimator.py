@@ -6,7 +6,7 @@ n = rows, L = layers, D = width, K = classes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
+from vitgeom.errors import InvalidInput
 from vitgeom.fusion.evidence import Evidence, gather_evidence
 from vitgeom.fusion.fit_data import require_same_layers
 from vitgeom.probes.labels import Labels
@@ -64,6 +65,20 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
             del self.classes_, self.widths_, self.n_features_in_
             raise
         return self
+
+    def fit_evidence_seeds(self: Fitted, seeds: Sequence[int], evidence: Evidence) -> tuple[Fitted, ...]:
+        """Return one fitted classifier per seed, with these parameters otherwise; this one is left as it is.
+
+        Args:
+            seeds: At least one; each stands for the parameter ``seed``.
+            evidence: From :func:`vitgeom.fusion.gather_evidence`.
+
+        Raises:
+            InvalidInput: No seed, or what ``fit`` refuses.
+        """
+        if not len(seeds):
+            raise InvalidInput("seeds must name at least 1 seed, got none.")
+        return self._fit_seeds(seeds, evidence)
 
     def predict_log_proba(self, X: Features) -> np.ndarray:
         """Return log probabilities ``[n, K]``, columns in the order of ``classes_``.
@@ -134,6 +149,11 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     def summary(self) -> Mapping[str, Any]:
         """Return what was chosen in fitting, as plain JSON."""
         return {}
+
+    def _fit_seeds(self: Fitted, seeds: Sequence[int], evidence: Evidence) -> tuple[Fitted, ...]:
+        """Fit one after the other; subclasses that can share work do."""
+        parameters = self.get_params(deep=False)
+        return tuple(type(self)(**{**parameters, "seed": seed}).fit_evidence(evidence) for seed in seeds)
 
     @abstractmethod
     def _fit(self, evidence: Evidence) -> None:

@@ -160,17 +160,32 @@ class Evidence:
         Raises:
             InvalidInput: They are of other classes, layers or strengths, or were refitted on validation rows.
         """
-        mine, given = (
-            (self.data.train.num_layers, self.settings.l2),
-            (probes.num_layers, tuple(probes.l2_grid.tolist())),
-        )
-        if probes.refit or mine != given or not np.array_equal(probes.classes, self.data.classes):
+        if probes.num_layers != self.data.train.num_layers:
             raise InvalidInput(
-                f"probes must be those of these rows with {mine[0]} layers and strengths {list(mine[1])}, not refitted, got "
-                f"{given[0]} layers, strengths {list(given[1])}, refit={probes.refit}, classes {probes.classes.tolist()[:20]}; "
+                f"probes must be those of these rows with {self.data.train.num_layers} layers, got {probes.num_layers} layers; "
                 "leave them out to have them fitted."
             )
-        self._probes = {layer: layer_outcome(probes, layer) for layer in range(probes.num_layers)}
+        for layer in range(probes.num_layers):
+            self.know_layer(layer, probes, number=layer)
+
+    def know_layer(self, layer: int, probes: LayerProbes, *, number: int) -> None:
+        """Take the probe of one layer; see :meth:`know`.
+
+        Args:
+            layer: Which layer of these rows it is of, from 0.
+            probes: Fitted on that layer, and on others maybe.
+            number: Which of them it is, from 0.
+
+        Raises:
+            InvalidInput: They are of other classes or strengths, or were refitted on validation rows.
+        """
+        given = tuple(probes.l2_grid.tolist())
+        if probes.refit or given != self.settings.l2 or not np.array_equal(probes.classes, self.data.classes):
+            raise InvalidInput(
+                f"probes must be those of these rows with strengths {list(self.settings.l2)}, not refitted, got strengths "
+                f"{list(given)}, refit={probes.refit}, classes {probes.classes.tolist()[:20]}; leave them out to have them fitted."
+            )
+        self._probes[layer] = layer_outcome(probes, number)
 
     def shared(self, key: Hashable, make: Callable[[], Shared]) -> Shared:
         """Return what methods have in common, made when first asked for and released by :meth:`close` if it :class:`HoldsFiles`.

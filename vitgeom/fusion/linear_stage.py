@@ -184,12 +184,12 @@ def _combination_inputs(
 def _best_view(
     evidence: Evidence, layers: Sequence[int], *, temperatures: Sequence[float], components: int, seed: int
 ) -> View:
-    """Return the temperature and the strength of the least validation log-loss."""
+    """Return the temperature and the strength of the least validation log-loss; a single layer has scale 1 at any temperature."""
     quality = evidence.held_out_loss(layers)
     standardisers = [evidence.probe(layer).standardiser for layer in layers]
     plain = ScaledRows(evidence.data.train, tuple(layers), standardisers, torch.ones_like(quality))
     best: View | None = None
-    for temperature in temperatures:
+    for temperature in temperatures[:1] if len(layers) == 1 else temperatures:
         rows = plain.scaled(quality_scale(quality, temperature=temperature))
         view: View | None = _view(evidence, rows, temperature=temperature, components=components, seed=seed)
         assert view is not None, "it was just made"

@@ -6,14 +6,13 @@ n = rows, L = layers, S = chosen layers, D = width, r = principal coordinates, d
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from jaxtyping import Float32
 from torch import Tensor
 
-from vitgeom.errors import InvalidInput
 from vitgeom.fusion.encoder import EncoderHead, initial_models
 from vitgeom.fusion.estimator import LayerClassifier
 from vitgeom.fusion.evidence import Evidence, gather_evidence
@@ -26,6 +25,8 @@ from vitgeom.probes.labels import Labels
 from vitgeom.probes.layers import Features, RowSource
 from vitgeom.probes.row_file import RowFile
 from vitgeom.seeding import generator_for
+
+Fitted = TypeVar("Fitted", bound="VFusionClassifier")
 
 
 class VFusionClassifier(LayerClassifier):
@@ -110,15 +111,8 @@ class VFusionClassifier(LayerClassifier):
         with gather_evidence(X, y, X_val, y_val, seed=self.seed) as evidence:
             return self.fit_evidence_seeds(seeds, evidence)
 
-    def fit_evidence_seeds(self, seeds: Sequence[int], evidence: Evidence) -> tuple[VFusionClassifier, ...]:
-        """Return one fitted classifier per seed on shared evidence; see :meth:`fit_seeds`.
-
-        Args:
-            seeds: At least one.
-            evidence: From :func:`vitgeom.fusion.gather_evidence`.
-        """
-        if not len(seeds):
-            raise InvalidInput("seeds must name at least 1 seed, got none.")
+    def _fit_seeds(self: Fitted, seeds: Sequence[int], evidence: Evidence) -> tuple[Fitted, ...]:
+        """Train all seeds as one batched model."""
         inputs, trained = self._train(evidence, seeds=seeds)
         fitted = []
         for number, seed in enumerate(seeds):

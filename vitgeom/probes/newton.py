@@ -23,6 +23,9 @@ from vitgeom.probes.streamed_hessian import StreamedHessian
 MAX_PRODUCTS = 500
 """Most Hessian products of one problem in one Newton step."""
 
+FORCING = 0.25
+"""Share of the gradient that a step may leave: far from the optimum an exact step is wasted, near it a few rough ones cost less."""
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -94,8 +97,8 @@ def _newton_step(
     """Return a descent direction per problem: the Newton step, solved only as far as it pays."""
     preconditioner = kronecker_preconditioner(hessian, variances=variances)
     norm = active.grad_norm
-    # Superlinear near the end, but never tighter than what the last step needs.
-    forcing = norm.sqrt().clamp(max=0.25).maximum(0.3 * tol / norm).clamp(max=0.5)
+    # Never tighter than what the last step needs.
+    forcing = (0.3 * tol / norm).clamp(min=FORCING, max=0.5)
     # Scaled to norm 1 so that tiny gradients do not underflow in float32.
     size = norm_of(active.now.gradient)
     rhs = (-active.now.gradient / size[:, None, None]).float()

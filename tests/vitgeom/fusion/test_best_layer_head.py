@@ -27,3 +27,18 @@ def test_parts_of_another_class_are_refused():
     fitted = BestLayerHeadClassifier(hidden_dim=8).fit_evidence(evidence())
     with pytest.raises(InvalidInput, match="meta must hold layer and head"):
         fitted._restore(fitted.tensors(), {"layers": [0]})
+
+
+def test_several_seeds_together_are_the_seeds_alone():
+    x, _ = part(TEST)
+    several = BestLayerHeadClassifier(hidden_dim=8).fit_evidence_seeds([0, 7], evidence())
+    assert [one.seed for one in several] == [0, 7]
+    for one in several:
+        alone = BestLayerHeadClassifier(hidden_dim=8, seed=one.seed).fit_evidence(evidence())
+        assert one.layer_ == alone.layer_
+        np.testing.assert_allclose(one.predict_log_proba(x), alone.predict_log_proba(x), atol=1e-4)
+
+
+def test_no_seed_at_all_is_refused():
+    with pytest.raises(InvalidInput, match="seeds must name at least 1 seed"):
+        BestLayerHeadClassifier().fit_evidence_seeds([], evidence())

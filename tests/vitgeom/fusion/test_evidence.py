@@ -142,8 +142,23 @@ def test_probes_that_are_known_are_not_fitted_again():
 @pytest.mark.parametrize("change", [{"l2": (0.1, 1.0)}, {"l2": (0.01, 0.1, 1.0), "refit": True}])
 def test_probes_of_another_kind_are_refused(change):
     probes = fit_probes(X, Y, X_val=X_VAL, y_val=Y_VAL, **change)
-    with pytest.raises(InvalidInput, match="probes must be those of these rows with 3 layers"):
+    with pytest.raises(InvalidInput, match="probes must be those of these rows with strengths"):
         evidence().know(probes)
+
+
+def test_probes_of_other_layers_are_refused():
+    probes = fit_probes(X[:, :2], Y, X_val=X_VAL[:, :2], y_val=Y_VAL, l2=(0.01, 0.1, 1.0))
+    with pytest.raises(InvalidInput, match="with 3 layers, got 2 layers"):
+        evidence().know(probes)
+
+
+def test_the_probe_of_one_layer_can_be_known_alone():
+    probes = fit_probes(X, Y, X_val=X_VAL, y_val=Y_VAL, l2=(0.01, 0.1, 1.0))
+    found = evidence()
+    found.know_layer(0, probes, number=2)
+
+    assert torch.equal(found.probe(0).weight, probes.weight[2])
+    assert torch.equal(found.probe(1).weight, evidence().probe(1).weight)
 
 
 def test_what_methods_share_is_made_once():
