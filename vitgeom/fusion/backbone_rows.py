@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
+from vitgeom.probes.byte_budget import in_memory
 from vitgeom.probes.given_features import layer_tensor
 from vitgeom.probes.layers import RowSource
 from vitgeom.probes.row_access import as_rows
@@ -17,13 +18,14 @@ from vitgeom.probes.row_access import as_rows
 class BackboneRows:
     """Block j of this is the last layer of backbone j; widths may differ."""
 
-    def __init__(self, sources: Sequence[RowSource]) -> None:
+    def __init__(self, sources: Sequence[RowSource], *, in_memory: bool = False) -> None:
         """Keep references.
 
         Args:
             sources: One per backbone, of equally many rows.
+            in_memory: Whether all of them are in memory anyway.
         """
-        self._sources = tuple(sources)
+        self._sources, self.in_memory = tuple(sources), in_memory
 
     @property
     def num_rows(self) -> int:
@@ -70,7 +72,7 @@ def backbone_rows(x: object, *, name: str) -> BackboneRows:
         raise InvalidInput(
             f"the backbones of {name} must have the same rows in the same order, got {counts}."
         )
-    return BackboneRows(sources)
+    return BackboneRows(sources, in_memory=all(in_memory(part) for part in x))
 
 
 def _source(part: object, *, name: str) -> RowSource:

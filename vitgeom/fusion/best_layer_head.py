@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from jaxtyping import Float
+from jaxtyping import Float32
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
@@ -97,5 +97,5 @@ class BestLayerHeadClassifier(LayerClassifier):
     def _head(self) -> VFusionClassifier:
         return VFusionClassifier(selection=[self.layer_], **self.get_params())
 
-    def _log_proba(self, rows: RowSource) -> Float[Tensor, "n K"]:
-        return self.head_._log_proba(rows)
+    def _log_proba_blocks(self, rows: RowSource) -> Iterator[Float32[Tensor, "b K"]]:
+        return self.head_._log_proba_blocks(rows)

@@ -12,6 +12,9 @@ from jaxtyping import Float32, Float64
 from torch import Generator, Tensor
 
 from vitgeom.fusion.scaled_rows import ScaledRows
+from vitgeom.fusion.staged_rows import staged
+from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET
+from vitgeom.probes.row_file import RowFile
 
 OVERSAMPLING = 16
 POWER_STEPS = 2
@@ -33,12 +36,21 @@ class PrincipalAxes:
     variances: Float64[Tensor, " r"]
     captured: float
 
-    def project(self, rows: ScaledRows) -> Float32[Tensor, "n r"]:
-        """Return the coordinates of all rows; one block of rows is in memory at a time beside the result."""
-        out = torch.empty(rows.num_rows, self.directions.shape[1])
-        for where, block in rows.blocks():
-            torch.mm(block, self.directions, out=out[where])
-        return out
+    def project(
+        self, rows: ScaledRows, *, byte_budget: int = DEFAULT_BYTE_BUDGET
+    ) -> Float32[Tensor, "n r"] | RowFile:
+        """Return the coordinates of all rows, in a file if they do not fit; one block of rows is in memory at a time.
+
+        Args:
+            rows: Scaled as those that the axes were found on.
+            byte_budget: Memory to aim for.
+        """
+        return staged(
+            (block @ self.directions for _, block in rows.blocks()),
+            num_rows=rows.num_rows,
+            width=self.directions.shape[1],
+            byte_budget=byte_budget,
+        )
 
 
 def principal_axes(rows: ScaledRows, *, components: int, generator: Generator) -> PrincipalAxes:

@@ -22,8 +22,11 @@ from vitgeom.fusion.layerwise import LayerwiseClassifier
 from vitgeom.fusion.linear_maps import LinearMaps
 from vitgeom.fusion.linear_path import LinearPath, fit_penalised_linear
 from vitgeom.fusion.scaled_rows import ScaledRows
+from vitgeom.fusion.staged_rows import SHARE, release, staged
 from vitgeom.probes.labels import UNKNOWN_CLASS
+from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET, fits_in_memory
 from vitgeom.probes.objective import cross_entropy
+from vitgeom.probes.row_file import RowFile
 from vitgeom.probes.selection import choose_strength
 from vitgeom.seeding import generator_for
 
@@ -85,6 +88,7 @@ class ConcatenationClassifier(LayerwiseClassifier):
             l2=self.l2,
             max_components=self.max_components,
             seed=self.seed,
+            byte_budget=evidence.byte_budget,
         )
         self.l2_ = found.l2
         parts = found.weight.split([len(scaler.mean) for scaler in scalers])
@@ -118,6 +122,7 @@ def fit_concatenation(
     l2: Sequence[float],
     max_components: int,
     seed: int,
+    byte_budget: int = DEFAULT_BYTE_BUDGET,
 ) -> LinearConcat:
     """Fit softmax regression with every strength and keep the one with the least validation log-loss.
 
@@ -130,6 +135,7 @@ def fit_concatenation(
         l2: Strengths, > 0.
         max_components: Most principal axes.
         seed: Of the sketch beyond ``max_components``.
+        byte_budget: Memory to aim for; coordinates are put into files if they do not fit.
 
     Raises:
         InvalidInput: No strength, one that is not positive, or ``max_components`` < 1.
@@ -138,16 +144,23 @@ def fit_concatenation(
     if max_components < 1:
         raise InvalidInput(f"max_components must be >= 1, got {max_components}.")
     axes = _axes(train, max_components=max_components, seed=seed)
-    x, known = axes.project(train), val_target != UNKNOWN_CLASS
+    features = _features(axes, train, problems=len(strengths) * num_classes, byte_budget=byte_budget)
 
     def path(some: Float64[Tensor, " P"], tol: float) -> LinearPath:
         return fit_penalised_linear(
-            x, target, variances=axes.variances, num_classes=num_classes, l2=some, tol=tol
+            features,
+            target,
+            variances=axes.variances,
+            num_classes=num_classes,
+            l2=some,
+            tol=tol,
+            byte_budget=byte_budget,
         )
 
-    loss = _losses(path(strengths, _GRID_TOL), axes.project(val)[known], val_target[known])
+    loss = _losses(path(strengths, _GRID_TOL), axes, val, val_target)
     chosen = choose_strength(loss)
     final = path(strengths[chosen, None], _FINAL_TOL)
+    release(features)
     return LinearConcat(axes.directions.double() @ final.weight[0], final.bias[0], float(strengths[chosen]))
 
 
@@ -157,12 +170,39 @@ def _axes(rows: ScaledRows, *, max_components: int, seed: int) -> PrincipalAxes:
     return principal_axes(rows, components=max_components, generator=generator_for(seed, "concatenation"))
 
 
+def _features(
+    axes: PrincipalAxes, rows: ScaledRows, *, problems: int, byte_budget: int
+) -> Float32[Tensor, "n q"] | RowFile:
+    """Return the coordinates with a last column of ones, in a file where solving in memory exceeds the budget."""
+    rank, num_rows = axes.directions.shape[1], rows.num_rows
+    in_memory = fits_in_memory(
+        num_rows=num_rows, width=max(1, rank), num_classes=problems, byte_budget=byte_budget
+    )
+    return staged(
+        (_with_ones(block @ axes.directions) for _, block in rows.blocks()),
+        num_rows=num_rows,
+        width=rank + 1,
+        # All of the budget or nothing of it: this array is what the solver works on.
+        byte_budget=SHARE * byte_budget if in_memory else 0,
+    )
+
+
+def _with_ones(x: Float32[Tensor, "b r"]) -> Float32[Tensor, "b q"]:
+    return torch.cat([x, torch.ones(len(x), 1)], dim=1)
+
+
 def _losses(
-    path: LinearPath, x: Float32[Tensor, "m r"], target: Int64[Tensor, " m"]
+    path: LinearPath, axes: PrincipalAxes, rows: ScaledRows, target: Int64[Tensor, " m"]
 ) -> Float64[Tensor, " P"]:
-    if not len(target):
-        return torch.zeros(len(path.l2), dtype=torch.float64)
-    return cross_entropy(path.logits(x), target)[0].mean(dim=0)
+    """Return the mean loss of every strength over rows of a known class; 0 where there is none."""
+    known, total = target != UNKNOWN_CLASS, torch.zeros(len(path.l2), dtype=torch.float64)
+    for where, block in rows.blocks():
+        here = known[where]
+        x, truth = (block @ axes.directions)[here], target[where][here]
+        # As many scores at a time as a block has features.
+        for part in torch.arange(len(x)).split(max(1, len(x) * rows.width // path.bias.numel())):
+            total += cross_entropy(path.logits(x[part]), truth[part])[0].sum(dim=0)
+    return total / max(1, int(known.sum()))
 
 
 def _strengths(l2: Sequence[float]) -> Float64[Tensor, " P"]:

@@ -6,10 +6,11 @@ n = rows, L = layers, D = width, K = classes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
@@ -28,7 +29,7 @@ Fitted = TypeVar("Fitted", bound="LayerClassifier")
 class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier on the features of all layers of one backbone.
 
-    Subclasses give ``_fit`` and ``_log_proba``. Fitted attributes, as scikit-learn names them: ``classes_`` (original ids),
+    Subclasses give ``_fit`` and ``_log_proba_blocks``. Fitted attributes, as scikit-learn names them: ``classes_`` (original ids),
     ``n_features_in_`` (sum of widths), ``widths_`` (per layer).
     """
 
@@ -47,7 +48,8 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
             InvalidInput: One class only, empty validation rows, a NaN or infinite value (row named), or shapes that do not
                 match.
         """
-        return self.fit_evidence(gather_evidence(X, y, X_val, y_val, seed=getattr(self, "seed", 0)))
+        with gather_evidence(X, y, X_val, y_val, seed=getattr(self, "seed", 0)) as evidence:
+            return self.fit_evidence(evidence)
 
     def fit_evidence(self: Fitted, evidence: Evidence) -> Fitted:
         """Fit on evidence that other methods share: same rows, same folds, same probes.
@@ -96,8 +98,17 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def predict(self, X: Features) -> np.ndarray:
         """Return the most probable class of each row, in the original ids; see :meth:`predict_log_proba`."""
-        chosen: np.ndarray = self._checked_log_proba(X).argmax(dim=1).numpy()
-        return np.asarray(self.classes_[chosen])
+        chosen = torch.cat([block.argmax(dim=1) for block in self._log_proba_blocks(self._checked_rows(X))])
+        return np.asarray(self.classes_[chosen.numpy()])
+
+    def log_proba_blocks(self, X: Features) -> Iterator[np.ndarray]:
+        """Return an iterator over the log probabilities of consecutive rows ``[b, K]``, so that they need not be in memory together.
+
+        Args:
+            X: Features; see :meth:`predict_log_proba`.
+        """
+        rows = self._checked_rows(X)
+        return (block.numpy() for block in self._log_proba_blocks(rows))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return every fitted array by name: the part for safetensors."""
@@ -126,7 +137,7 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         raise NotImplementedError(f"{type(self).__name__} has no file form.")
 
     def _checked_log_proba(self, X: Features) -> Float[Tensor, "n K"]:
-        return self._log_proba(self._checked_rows(X))
+        return torch.cat(list(self._log_proba_blocks(self._checked_rows(X))))
 
     def _checked_rows(self, X: Features) -> RowSource:
         if not hasattr(self, "classes_"):
@@ -149,5 +160,5 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Set fitted attributes."""
 
     @abstractmethod
-    def _log_proba(self, rows: RowSource) -> Float[Tensor, "n K"]:
-        """Return log probabilities of all rows."""
+    def _log_proba_blocks(self, rows: RowSource) -> Iterator[Float[Tensor, "b K"]]:
+        """Yield log probabilities of consecutive rows, all rows in the end."""

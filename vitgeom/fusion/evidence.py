@@ -5,27 +5,46 @@ n = training rows, m = validation rows, L = layers, D = width, K = classes, V = 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
-from jaxtyping import Float32, Float64, Int64
+from jaxtyping import Float, Float32, Float64, Int64
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
-from vitgeom.fusion.fit_data import FitData, all_rows, fit_data
+from vitgeom.fusion.fit_data import FitData, fit_data
 from vitgeom.fusion.folds import stratified_folds
+from vitgeom.fusion.quality import summed_log_loss
+from vitgeom.fusion.staged_rows import blocks, fits, release, spans, staged
 from vitgeom.probes import L2_GRID, Labels, LayerProbes, fit_layer
+from vitgeom.probes.byte_budget import default_byte_budget
+from vitgeom.probes.fold_weights import fold_weights
+from vitgeom.probes.layer_fit import LayerFit
 from vitgeom.probes.layers import Features, RowSource
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET
 from vitgeom.probes.probe_layer import FitSettings, LayerOutcome, probe_layer
+from vitgeom.probes.row_access import read_rows
+from vitgeom.probes.row_file import RowFile, Rows
+from vitgeom.probes.staged_layer import staged_layer
 from vitgeom.probes.standardise import Standardiser
 from vitgeom.seeding import generator_for
 
 Shared = TypeVar("Shared")
+
+
+@runtime_checkable
+class HoldsFiles(Protocol):
+    """What takes disk space until it is told to give it back."""
+
+    def release(self) -> None:
+        """Give back the disk space; what lay there cannot be read any more."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +57,9 @@ class EvidenceSettings:
         tol: Relative gradient norm of the probes.
         fold_tol: The same for the refits per fold, whose logits are only inputs of another fit.
         seed: Decides the folds.
+        byte_budget: Memory to aim for; layers, logits and whatever else has a row per sample lie in temporary files where they
+            would take too much of it. If None, 1 GiB for features that are in memory anyway or can only be read a whole layer
+            at a time, 256 MiB for those that are read by rows.
     """
 
     l2: tuple[float, ...] = L2_GRID
@@ -45,22 +67,27 @@ class EvidenceSettings:
     tol: float = 1e-6
     fold_tol: float = 1e-4
     seed: int = 0
+    byte_budget: int | None = None
 
 
 @dataclass(eq=False)
 class Evidence:
     """Probes and held-out logits of each layer, computed when first asked for and shared by all methods.
 
+    Logits that lie in temporary files are given back by :meth:`close`, or when this object is collected.
+
     Attributes:
         data: The rows.
         settings: How.
+        byte_budget: Memory to aim for.
     """
 
     data: FitData
     settings: EvidenceSettings
+    byte_budget: int = DEFAULT_BYTE_BUDGET
     _probes: dict[int, LayerOutcome] = field(default_factory=dict, repr=False)
-    _held_out: dict[int, Float32[Tensor, "n K"]] = field(default_factory=dict, repr=False)
-    _val_logits: dict[int, Float32[Tensor, "m K"]] = field(default_factory=dict, repr=False)
+    _held_out: dict[int, Tensor | RowFile] = field(default_factory=dict, repr=False)
+    _val_logits: dict[int, Tensor | RowFile] = field(default_factory=dict, repr=False)
     _shared: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -75,24 +102,28 @@ class Evidence:
     def probe(self, layer: int) -> LayerOutcome:
         """Return the probe of a layer on all training rows, its strength chosen on validation."""
         if layer not in self._probes:
-            self._probes[layer] = probe_layer(
-                all_rows(self.data.train, layer, name="X"),
-                self.data.target,
-                x_val=all_rows(self.data.val, layer, name="X_val"),
-                target_val=self.data.val_target,
-                settings=FitSettings(
-                    num_classes=self.data.num_classes,
-                    l2=torch.tensor(self.settings.l2, dtype=torch.float64),
-                    tol=self.settings.tol,
-                    max_iter=100,
-                    sample_weight=None,
-                    byte_budget=DEFAULT_BYTE_BUDGET,
-                    refit=False,
-                ),
-            )
+            with (
+                self._features(self.data.train, layer, name="X") as x,
+                self._features(self.data.val, layer, name="X_val") as x_val,
+            ):
+                self._probes[layer] = probe_layer(
+                    x,
+                    self.data.target,
+                    x_val=x_val,
+                    target_val=self.data.val_target,
+                    settings=FitSettings(
+                        num_classes=self.data.num_classes,
+                        l2=torch.tensor(self.settings.l2, dtype=torch.float64),
+                        tol=self.settings.tol,
+                        max_iter=100,
+                        sample_weight=None,
+                        byte_budget=self.byte_budget,
+                        refit=False,
+                    ),
+                )
         return self._probes[layer]
 
-    def held_out(self, layer: int) -> Float32[Tensor, "n K"]:
+    def held_out(self, layer: int) -> Float32[Tensor, "n K"] | RowFile:
         """Return each training row's logits by a probe of the chosen strength that was fitted without the row's fold.
 
         The folds share the standardisation of all training rows, which holds no label. A class without training members
@@ -102,20 +133,23 @@ class Evidence:
             self._held_out[layer] = self._refitted(layer)
         return self._held_out[layer]
 
-    def val_logits(self, layer: int) -> Float32[Tensor, "m K"]:
+    def val_logits(self, layer: int) -> Float32[Tensor, "m K"] | RowFile:
         """Return the validation rows' logits by the layer's probe."""
         if layer not in self._val_logits:
-            self._val_logits[layer] = probe_logits(self.probe(layer), self.data.val, layer)
+            probe = self.probe(layer)
+            parts = logit_blocks(probe, self.data.val, layer, byte_budget=self.byte_budget)
+            self._val_logits[layer] = self._logits(parts, num_rows=self.data.val.num_rows)
         return self._val_logits[layer]
 
     def held_out_loss(self, layers: Sequence[int]) -> Float64[Tensor, " S"]:
         """Return ce_l: the log-loss of the held-out logits of some layers, in nats."""
-        rows = torch.arange(len(self.data.target))
+        target = self.data.target
         losses = []
         for layer in layers:
-            log_p = torch.log_softmax(self.held_out(layer).double(), dim=1)
-            losses.append(-log_p[rows, self.data.target].mean())
-        return torch.stack(losses)
+            parts = blocks(self.held_out(layer))
+            sums = [summed_log_loss(block[:, None], target[where])[0] for where, block in parts]
+            losses.append(torch.stack(sums).sum())
+        return torch.stack(losses) / len(target)
 
     def know(self, probes: LayerProbes) -> None:
         """Take probes that were fitted before on these rows, with these strengths and this tolerance, instead of fitting them again.
@@ -154,7 +188,7 @@ class Evidence:
         self._probes[layer] = layer_outcome(probes, number)
 
     def shared(self, key: Hashable, make: Callable[[], Shared]) -> Shared:
-        """Return what methods have in common, made when first asked for.
+        """Return what methods have in common, made when first asked for and released by :meth:`close` if it :class:`HoldsFiles`.
 
         Args:
             key: What it is, with everything that it depends on beside this evidence.
@@ -165,21 +199,67 @@ class Evidence:
         found: Shared = self._shared[key]
         return found
 
-    def _refitted(self, layer: int) -> Float32[Tensor, "n K"]:
-        probe, x = self.probe(layer), all_rows(self.data.train, layer, name="X")
-        folds = int(self.fold.max()) + 1
-        strength = self.settings.l2[probe.chosen]
-        fit = fit_layer(
-            x,
-            self.data.target,
+    def close(self) -> None:
+        """Give back the disk space of logits and of what methods share; they are computed anew if they are asked for again."""
+        for held in (self._held_out, self._val_logits):
+            release(*held.values())
+            held.clear()
+        for one in self._shared.values():
+            if isinstance(one, HoldsFiles):
+                one.release()
+        self._shared.clear()
+
+    def __enter__(self) -> Evidence:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _features(self, source: RowSource, layer: int, *, name: str) -> AbstractContextManager[Rows]:
+        return staged_layer(
+            source,
+            layer,
+            name=name,
+            rows=source.num_rows,
             num_classes=self.data.num_classes,
-            l2=torch.full((folds,), strength, dtype=torch.float64),
-            tol=self.settings.fold_tol,
-            sample_weight=torch.stack([(self.fold != one).double() for one in range(folds)], dim=1),
+            byte_budget=self.byte_budget,
         )
+
+    def _logits(self, parts: Iterator[Tensor], *, num_rows: int) -> Tensor | RowFile:
+        """Keep the logits of one layer; those of all layers together must fit."""
+        return staged(
+            parts,
+            num_rows=num_rows,
+            width=self.data.num_classes,
+            byte_budget=self.byte_budget // self.data.train.num_layers,
+        )
+
+    def _refitted(self, layer: int) -> Float32[Tensor, "n K"] | RowFile:
+        probe = self.probe(layer)
+        folds = int(self.fold.max()) + 1
+        table = 1.0 - torch.eye(folds, dtype=torch.float64)
+        with self._features(self.data.train, layer, name="X") as x:
+            fit = fit_layer(
+                x,
+                self.data.target,
+                num_classes=self.data.num_classes,
+                l2=torch.full((folds,), self.settings.l2[probe.chosen], dtype=torch.float64),
+                tol=self.settings.fold_tol,
+                sample_weight=fold_weights(self.fold, table=table),
+                byte_budget=self.byte_budget,
+            )
+            parts = (self._left_out(fit, block, self.fold[where]) for where, block in blocks(x))
+            return self._logits(parts, num_rows=len(x))
+
+    def _left_out(
+        self, fit: LayerFit, x: Float[Tensor, "b D"], fold: Int64[Tensor, " b"]
+    ) -> Float32[Tensor, "b K"]:
+        """Return each row's logits by the problem that left its fold out."""
         out = torch.empty(len(x), self.data.num_classes)
-        for one in range(folds):
-            held = self.fold == one
+        for one in fold.unique().tolist():
+            held = fold == one
             out[held] = fit.logits(x[held], problem=one).float()
         return out
 
@@ -202,10 +282,20 @@ def layer_outcome(probes: LayerProbes, layer: int) -> LayerOutcome:
     )
 
 
+def logit_blocks(
+    probe: LayerOutcome, source: RowSource, layer: int, *, byte_budget: int = DEFAULT_BYTE_BUDGET
+) -> Iterator[Float32[Tensor, "b K"]]:
+    """Yield the logits of a layer's probe on consecutive rows of a source: of all at once if they fit in float64."""
+    num_rows, width = source.num_rows, len(probe.weight)
+    whole = fits(num_rows, width, byte_budget=byte_budget, dtype=torch.float64)
+    for where in [slice(0, num_rows)] if whole else spans(num_rows, width):
+        x = read_rows(source, layer, where.start, where.stop, name="X")
+        yield (probe.standardiser(x) @ probe.weight + probe.bias).float()
+
+
 def probe_logits(probe: LayerOutcome, source: RowSource, layer: int) -> Float32[Tensor, "b K"]:
     """Return the logits of a layer's probe on all rows of a source."""
-    x = all_rows(source, layer)
-    return (probe.standardiser(x) @ probe.weight + probe.bias).float()
+    return torch.cat(list(logit_blocks(probe, source, layer)))
 
 
 def gather_evidence(
@@ -230,7 +320,17 @@ def gather_evidence(
         seed: Decides what is held out.
 
     Raises:
-        InvalidInput: See :func:`vitgeom.fusion.fit_data.fit_data`.
+        InvalidInput: See :func:`vitgeom.fusion.fit_data.fit_data`, or a ``byte_budget`` that is no positive integer.
     """
     data = fit_data(X, y, X_val, y_val, val_fraction=val_fraction, seed=seed)
-    return Evidence(data, settings or EvidenceSettings(seed=seed))
+    settings = settings or EvidenceSettings(seed=seed)
+    given = settings.byte_budget
+    return Evidence(data, settings, default_byte_budget(X) if given is None else _checked_budget(given))
+
+
+def _checked_budget(byte_budget: int) -> int:
+    if not isinstance(byte_budget, int) or isinstance(byte_budget, bool) or byte_budget < 1:
+        raise InvalidInput(
+            f"byte_budget must be a whole number of bytes >= 1, got {byte_budget!r}; None leaves the choice to where the features lie."
+        )
+    return byte_budget

@@ -137,14 +137,3 @@ def require_same_layers(source: RowSource, widths: tuple[int, ...]) -> None:
         raise InvalidInput(
             f"X must have the training width {widths[layer]} at layer {layer}, got {found[layer]}; was the model fitted on another backbone?"
         )
-
-
-def all_rows(source: RowSource, layer: int, *, name: str = "X") -> Tensor:
-    """Return one layer whole, checked to be finite.
-
-    Args:
-        source: Features.
-        layer: Which layer.
-        name: Name of the argument, for the error message.
-    """
-    return read_rows(source, layer, 0, source.num_rows, name=name)

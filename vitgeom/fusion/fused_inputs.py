@@ -19,9 +19,12 @@ from torch import Tensor
 from vitgeom.fusion.decorrelated import NULL_SHARE, Factors, decorrelated_factors
 from vitgeom.fusion.evidence import Evidence
 from vitgeom.fusion.linear_stage import LinearStage, fit_linear_stage
+from vitgeom.fusion.moments import covariance, variance
 from vitgeom.fusion.readouts import side_by_side
 from vitgeom.fusion.scaled_rows import ScaledRows
+from vitgeom.fusion.staged_rows import mapped, release, staged
 from vitgeom.probes.layers import RowSource
+from vitgeom.probes.row_file import RowFile
 from vitgeom.probes.standardise import Standardiser
 
 MOST_READOUTS = 1024
@@ -165,16 +168,16 @@ class Start:
 
     Attributes:
         inputs: The maps.
-        train: u of the training rows, from held-out scores.
-        val: u of the validation rows.
+        train: u of the training rows, from held-out scores; in memory or in a file.
+        val: u of the validation rows, likewise.
         weight: The linear stage on u.
         bias: Its bias.
         covariance: Of u over the training rows.
     """
 
     inputs: FusedInputs
-    train: Float32[Tensor, "n p"]
-    val: Float32[Tensor, "m p"]
+    train: Float32[Tensor, "n p"] | RowFile
+    val: Float32[Tensor, "m p"] | RowFile
     weight: Float64[Tensor, "p K"]
     bias: Float64[Tensor, " K"]
     covariance: Float64[Tensor, "p p"]
@@ -188,6 +191,10 @@ class Start:
     def factors(self, latent_dim: int) -> Factors:
         """Return the linear stage as encoder and head with uncorrelated latents."""
         return decorrelated_factors(self.weight, self.covariance, latent_dim=latent_dim)
+
+    def release(self) -> None:
+        """Give back the disk space of what lies in files."""
+        release(self.train, self.val)
 
 
 def start_of_training(
@@ -208,23 +215,29 @@ def start_of_training(
         seed: For the sketch of the axes.
     """
     stage = fit_linear_stage(evidence, layers, temperatures=temperatures, components=components, seed=seed)
-    view = stage.view
-    held_out = side_by_side([evidence.held_out(layer) for layer in layers])
-    scores = stage.inputs(held_out, view.held_out)
     weight, bias = stage.weights()
-    with_readouts = held_out.shape[1] <= MOST_READOUTS
-    raw = raw_inputs(scores, view.train, base=weight.float(), with_readouts=with_readouts)
+    with_readouts = len(layers) * weight.shape[1] <= MOST_READOUTS
+    raw = _raw_training_inputs(
+        stage, [evidence.held_out(layer) for layer in layers], weight, with_readouts, evidence.byte_budget
+    )
     # Held-out scores are not exactly centred; the head's bias takes the difference.
+    num_coordinates = stage.view.train.shape[1]
     groups = [
         weight.shape[1],
-        *([held_out.shape[1] + weight.shape[1]] if with_readouts else []),
-        view.train.shape[1],
+        *([len(weight)] if with_readouts else []),
+        num_coordinates,
     ]
+    stage.view.release()
     gain = _gains(raw, groups)
     inputs = _maps(stage, weight, bias, gain=gain, with_readouts=with_readouts, layers=layers)
-    train = raw * gain
-    val = torch.cat(list(inputs.blocks(evidence.data.val)))
-    centred = train.double() - train.double().mean(dim=0)
+    train = mapped(gain.mul, raw, width=len(gain), byte_budget=evidence.byte_budget)
+    release(raw)
+    val = staged(
+        inputs.blocks(evidence.data.val),
+        num_rows=evidence.data.val.num_rows,
+        width=len(gain),
+        byte_budget=evidence.byte_budget,
+    )
     linear = torch.zeros(train.shape[1], weight.shape[1], dtype=torch.float64)
     linear[: weight.shape[1]] = torch.eye(weight.shape[1], dtype=torch.float64) / float(gain[0])
     return Start(
@@ -233,17 +246,36 @@ def start_of_training(
         val,
         linear - linear.mean(dim=1, keepdim=True),
         bias - bias.mean(),
-        centred.T @ centred / len(train),
+        covariance(train),
     )
 
 
-def _gains(raw: Float32[Tensor, "n p"], groups: Sequence[int]) -> Float32[Tensor, " p"]:
+def _raw_training_inputs(
+    stage: LinearStage,
+    held_out: Sequence[Tensor | RowFile],
+    weight: Float64[Tensor, "qK K"],
+    with_readouts: bool,
+    byte_budget: int,
+) -> Tensor | RowFile:
+    """Return u of the training rows before its gain, from the layers' held-out logits."""
+    view, base = stage.view, weight.float()
+
+    def raw(*parts: Tensor) -> Tensor:
+        *logits, scores, coordinates = parts
+        readouts = stage.inputs(side_by_side(logits), scores)
+        return raw_inputs(readouts, coordinates, base=base, with_readouts=with_readouts)
+
+    width = weight.shape[1] + (len(weight) if with_readouts else 0) + view.train.shape[1]
+    return mapped(raw, *held_out, view.held_out, view.train, width=width, byte_budget=byte_budget)
+
+
+def _gains(raw: Float32[Tensor, "n p"] | RowFile, groups: Sequence[int]) -> Float32[Tensor, " p"]:
     """Return one factor per input that gives each group the same share of a total variance of 1."""
     gains = []
-    for group in raw.split(list(groups), dim=1):
-        total = float(group.double().var(dim=0, correction=0).sum()) if group.shape[1] else 0.0
+    for group in variance(raw).split(list(groups)):
+        total = float(group.sum())
         gain = (1.0 / (len(groups) * total)) ** 0.5 if total > 0 else 1.0
-        gains.append(torch.full((group.shape[1],), gain))
+        gains.append(torch.full((len(group),), gain))
     return torch.cat(gains)
 
 

@@ -5,7 +5,7 @@ n = rows, r = inputs, H = hidden units, L = layers, K = classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -15,9 +15,14 @@ from torch.nn import functional
 
 from vitgeom.errors import InvalidInput
 from vitgeom.fusion.adamw import AdamW
+from vitgeom.fusion.staged_rows import picked, release, spans
+from vitgeom.probes.row_file import RowFile
 
 Combine = Callable[[Float[Tensor, "n L"], Float[Tensor, "n L K"]], Float[Tensor, "n K"]]
 """Raw gate values and scores of each layer to log probabilities."""
+
+Batch = tuple[Tensor, Tensor, Tensor]
+"""Inputs of the net ``[b, r]``, scores of each layer ``[b, L, K]`` and class indices ``[b]``."""
 
 _LEAST_GAIN = 1e-5
 """A validation log-loss that is lower by less, in nats, counts as no progress."""
@@ -96,14 +101,35 @@ class GateRows:
     """What a gate learns from, or is judged on.
 
     Attributes:
-        x: Inputs of the net.
-        scores: Scores of each layer by a probe that has not seen the row.
+        x: Inputs of the net, in memory or in a file.
+        scores: Scores of each layer by a probe that has not seen the row, layer after layer; likewise.
         target: Class indices, all known.
+        num_layers: L.
     """
 
-    x: Float32[Tensor, "n r"]
-    scores: Float32[Tensor, "n L K"]
+    x: Float32[Tensor, "n r"] | RowFile
+    scores: Float32[Tensor, "n LK"] | RowFile
     target: Int64[Tensor, " n"]
+    num_layers: int
+
+    def some(self, index: Int64[Tensor, " b"]) -> Batch:
+        """Return inputs, scores by layer and class indices of some rows."""
+        return picked(self.x, index), self._by_layer(picked(self.scores, index)), self.target[index]
+
+    def blocks(self) -> Iterator[Batch]:
+        """Yield all rows in order; those in memory are one block."""
+        in_memory = isinstance(self.x, Tensor) and isinstance(self.scores, Tensor)
+        width = self.x.shape[1] + self.scores.shape[1]
+        whole = [slice(0, len(self.target))]
+        for where in whole if in_memory else spans(len(self.target), width):
+            yield self.x[where], self._by_layer(self.scores[where]), self.target[where]
+
+    def release(self) -> None:
+        """Give back the disk space of what lies in files."""
+        release(self.x, self.scores)
+
+    def _by_layer(self, scores: Float32[Tensor, "b LK"]) -> Float32[Tensor, "b L K"]:
+        return scores.view(len(scores), self.num_layers, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +176,7 @@ def train_gate(
     net = start_net(
         inputs=train.x.shape[1],
         hidden_dim=settings.hidden_dim,
-        layers=train.scores.shape[1],
+        layers=train.num_layers,
         generator=generator,
     )
     if not len(val.target):
@@ -185,11 +211,15 @@ def _one_epoch(
             shape = (len(some), settings.hidden_dim)
             kept = torch.rand(shape, generator=generator) >= settings.dropout
             keep = kept.float() / (1 - settings.dropout)
-        log_p = combine(net(rows.x[some], keep=keep), rows.scores[some])
-        loss = functional.nll_loss(log_p, rows.target[some])
+        x, scores, target = rows.some(some)
+        loss = functional.nll_loss(combine(net(x, keep=keep), scores), target)
         optimiser.step(torch.autograd.grad(loss, net.parts))
 
 
 def _loss(net: GateNet, rows: GateRows, combine: Combine) -> float:
+    total = 0.0
     with torch.no_grad():
-        return float(functional.nll_loss(combine(net(rows.x), rows.scores), rows.target))
+        for x, scores, target in rows.blocks():
+            loss = functional.nll_loss(combine(net(x), scores), target)
+            total += len(target) / len(rows.target) * float(loss)
+    return total

@@ -20,9 +20,11 @@ from vitgeom.fusion.gate import GateNet, GateRows, GateSettings, train_gate
 from vitgeom.fusion.layerwise import LayerwiseClassifier
 from vitgeom.fusion.linear_maps import probe_maps
 from vitgeom.fusion.scaled_rows import ScaledRows
+from vitgeom.fusion.staged_rows import kept, mapped, staged
 from vitgeom.fusion.temperature import layer_temperatures
 from vitgeom.probes.labels import UNKNOWN_CLASS
 from vitgeom.probes.layers import RowSource
+from vitgeom.probes.row_file import RowFile
 from vitgeom.seeding import generator_for
 
 
@@ -96,6 +98,7 @@ class GatedLayersClassifier(LayerwiseClassifier):
         layers = range(data.train.num_layers)
         self.maps_ = probe_maps(evidence, layers)
         self.temperature_ = layer_temperatures(evidence, layers)
+        budget = evidence.byte_budget
         axes = principal_axes(
             self._rows(data.train),
             components=self.components,
@@ -105,13 +108,20 @@ class GatedLayersClassifier(LayerwiseClassifier):
         factor = axes.variances.mean().sqrt().clamp(min=1e-12) if len(axes.variances) else torch.tensor(1.0)
         self.directions_ = (axes.directions / factor).float().contiguous()
         known = data.val_target != UNKNOWN_CLASS
+        train = self._gate_rows(data.train, data.target, scores=evidence.held_out, byte_budget=budget)
+        every = self._gate_rows(data.val, data.val_target, scores=evidence.val_logits, byte_budget=budget)
+        val = GateRows(
+            kept(every.x, known), kept(every.scores, known), data.val_target[known], every.num_layers
+        )
         trained = train_gate(
-            self._gate_rows(data.train, data.target, scores=evidence.held_out),
-            val=self._gate_rows(data.val, data.val_target, scores=evidence.val_logits, keep=known),
+            train,
+            val=val,
             combine=self._gated,
             settings=settings,
             generator=generator_for(self.seed, "gate training"),
         )
+        for rows in (train, every, val):
+            rows.release()
         self.gate_weight_in_, self.gate_bias_in_ = trained.net.weight_in, trained.net.bias_in
         self.gate_weight_out_, self.gate_bias_out_ = trained.net.weight_out, trained.net.bias_out
         self.epoch_ = trained.epoch
@@ -138,14 +148,24 @@ class GatedLayersClassifier(LayerwiseClassifier):
         source: RowSource,
         target: Int64[Tensor, " n"],
         *,
-        scores: Callable[[int], Float32[Tensor, "n K"]],
-        keep: Tensor | None = None,
+        scores: Callable[[int], Float32[Tensor, "n K"] | RowFile],
+        byte_budget: int,
     ) -> GateRows:
-        inputs = torch.cat([block @ self.directions_ for _, block in self._rows(source).blocks()])
-        stacked = torch.stack([scores(layer) for layer in self.maps_.layers], dim=1)
-        tempered = (stacked / self.temperature_[:, None]).float()
-        every = GateRows(inputs, tempered, target)
-        return every if keep is None else GateRows(every.x[keep], every.scores[keep], target[keep])
+        parts = [scores(layer) for layer in self.maps_.layers]
+        tempered = mapped(
+            self._tempered, *parts, width=len(parts) * self.maps_.num_classes, byte_budget=byte_budget
+        )
+        inputs = staged(
+            (block @ self.directions_ for _, block in self._rows(source).blocks()),
+            num_rows=source.num_rows,
+            width=self.directions_.shape[1],
+            byte_budget=byte_budget,
+        )
+        return GateRows(inputs, tempered, target, len(parts))
+
+    def _tempered(self, *scores: Float32[Tensor, "b K"]) -> Float32[Tensor, "b SK"]:
+        """Return each layer's scores over its temperature, layer after layer."""
+        return (torch.stack(scores, dim=1) / self.temperature_[:, None]).float().flatten(1)
 
     def _combine(
         self, scores: Float64[Tensor, "b S K"], z: Sequence[Float64[Tensor, "b _"]]

@@ -5,7 +5,7 @@ n = rows, B = backbones, L = layers of a backbone, D = width.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -76,6 +76,10 @@ class HFusionClassifier(VFusionClassifier):
     def predict(self, X: object) -> np.ndarray:
         """Return the most probable class of each row, in the original ids; see :meth:`predict_log_proba`."""
         return super().predict(backbone_rows(X, name="X"))
+
+    def log_proba_blocks(self, X: object) -> Iterator[np.ndarray]:
+        """Return an iterator over the log probabilities of consecutive rows; see :meth:`predict_log_proba`."""
+        return super().log_proba_blocks(backbone_rows(X, name="X"))
 
     def transform(self, X: object) -> np.ndarray:
         """Return the fused tokens z ``[n, d]``; see :meth:`predict_log_proba`."""

@@ -21,7 +21,9 @@ from torch.nn.functional import cross_entropy
 from vitgeom.fusion.adamw import AdamW
 from vitgeom.fusion.encoder import EncoderHead
 from vitgeom.fusion.orthogonality import orthogonality
+from vitgeom.fusion.staged_rows import blocks, kept, picked
 from vitgeom.probes.labels import UNKNOWN_CLASS
+from vitgeom.probes.row_file import RowFile
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,10 @@ class Trained:
 
 def train_jointly(
     models: EncoderHead,
-    u: Float32[Tensor, "n p"],
+    u: Float32[Tensor, "n p"] | RowFile,
     target: Int64[Tensor, " n"],
     *,
-    u_val: Float32[Tensor, "m p"],
+    u_val: Float32[Tensor, "m p"] | RowFile,
     val_target: Int64[Tensor, " m"],
     settings: TrainingSettings,
     generators: list[Generator],
@@ -80,9 +82,9 @@ def train_jointly(
 
     Args:
         models: Where to start; left alone.
-        u: Inputs of the training rows, held-out where they come from labels.
+        u: Inputs of the training rows, held-out where they come from labels. Of those in a file each batch is read row by row.
         target: Class indices.
-        u_val: Inputs of the validation rows.
+        u_val: Inputs of the validation rows, in memory or in a file.
         val_target: Class indices, -1 for an unknown class (left out of the loss).
         settings: How.
         generators: One per model.
@@ -90,7 +92,7 @@ def train_jointly(
     now = EncoderHead(*(tensor.detach().clone().requires_grad_() for tensor in models.parameters()))
     anchor = torch.bmm(models.direct, models.head)
     known = val_target != UNKNOWN_CLASS
-    u_val, val_target = u_val[known], val_target[known]
+    u_val, val_target = kept(u_val, known), val_target[known]
     best = models.copy()
     start_loss = _validation_loss(best, u_val, val_target)
     best_loss, best_epoch = start_loss.clone(), torch.zeros(len(start_loss), dtype=torch.int64)
@@ -98,14 +100,15 @@ def train_jointly(
     for epoch in range(1, settings.max_epochs + 1):
         share = 0.5 * (1.0 + math.cos(math.pi * (epoch - 1) / settings.max_epochs))
         for rows in _batches(len(u), settings.batch_size, generators):
-            loss = _loss(now, u[rows], target[rows], anchor=anchor, settings=settings, generators=generators)
+            batch = picked(u, rows).to(target.device)
+            loss = _loss(now, batch, target[rows], anchor=anchor, settings=settings, generators=generators)
             # The models share no weight, so the gradient of the sum is each one's own.
             optimiser.step(_gradients(loss.sum(), now), share=share)
         val_loss = _validation_loss(now, u_val, val_target)
         # A model whose patience is over is done, whatever the others do.
         better = (val_loss < best_loss) & (epoch - best_epoch <= settings.patience)
-        for kept, tensor in zip(best.parameters(), now.parameters(), strict=True):
-            kept[better] = tensor.detach()[better]
+        for saved, tensor in zip(best.parameters(), now.parameters(), strict=True):
+            saved[better] = tensor.detach()[better]
         best_loss[better], best_epoch[better] = val_loss[better], epoch
         if bool((epoch - best_epoch >= settings.patience).all()):
             break
@@ -155,12 +158,16 @@ def _batches(num_rows: int, size: int, generators: list[Generator]) -> Iterator[
 
 @torch.no_grad()
 def _validation_loss(
-    models: EncoderHead, u: Float32[Tensor, "m p"], target: Int64[Tensor, " m"]
+    models: EncoderHead, u: Float32[Tensor, "m p"] | RowFile, target: Int64[Tensor, " m"]
 ) -> Float64[Tensor, " M"]:
     """Return the log-loss of each model; NaN, which is lower than nothing, where no validation row has a known class."""
     count = len(models.head_bias)
     if not len(u):
         return torch.full((count,), math.nan, dtype=torch.float64)
-    logits = models.logits(models.latents(u.expand(count, *u.shape)))
-    log_p = torch.log_softmax(logits.double(), dim=2)
-    return -log_p[:, torch.arange(len(u)), target].mean(dim=1)
+    total = torch.zeros(count, dtype=torch.float64, device=target.device)
+    for where, block in blocks(u):
+        part = block.to(target.device)
+        logits = models.logits(models.latents(part.expand(count, *part.shape)))
+        log_p = torch.log_softmax(logits.double(), dim=2)
+        total -= log_p[:, torch.arange(len(part)), target[where]].sum(dim=1)
+    return total / len(u)

@@ -6,11 +6,10 @@ b = rows of a block, S = chosen layers, D = width, K = classes.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float32, Float64
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
@@ -84,11 +83,9 @@ class LayerwiseClassifier(LayerClassifier):
         for name in self._NUMBERS:
             setattr(self, name, meta[name])
 
-    def _log_proba(self, rows: RowSource) -> Float[Tensor, "n K"]:
-        out = torch.empty(rows.num_rows, self.maps_.num_classes)
-        for where, z in self.maps_.blocks(rows):
-            out[where] = self._combine(self.maps_.scores(z), z).float()
-        return out
+    def _log_proba_blocks(self, rows: RowSource) -> Iterator[Float32[Tensor, "b K"]]:
+        for _, z in self.maps_.blocks(rows):
+            yield self._combine(self.maps_.scores(z), z).float()
 
     @abstractmethod
     def _combine(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from jaxtyping import Float32, Float64, Int64
@@ -25,8 +26,10 @@ from vitgeom.fusion.evidence import Evidence
 from vitgeom.fusion.quality import quality_scale
 from vitgeom.fusion.readouts import Readouts, side_by_side
 from vitgeom.fusion.scaled_rows import ScaledRows
+from vitgeom.fusion.staged_rows import mapped, release
 from vitgeom.probes import L2_GRID, fit_layer
 from vitgeom.probes.layer_fit import LayerFit
+from vitgeom.probes.row_file import RowFile
 from vitgeom.probes.selection import choose_strength, validation_scores
 from vitgeom.seeding import generator_for
 
@@ -42,10 +45,10 @@ class View:
         temperature: T of the quality scaling.
         rows: The scaled training rows.
         axes: Their principal axes.
-        train: Coordinates of the training rows.
-        val: Coordinates of the validation rows.
+        train: Coordinates of the training rows, in memory or in a file.
+        val: Coordinates of the validation rows, likewise.
         discriminant: Fitted on the training rows.
-        held_out: Its leave-one-out scores.
+        held_out: Its leave-one-out scores, likewise.
         scale: Of its scores, by validation.
         val_loss: Validation log-loss.
     """
@@ -53,16 +56,20 @@ class View:
     temperature: float
     rows: ScaledRows
     axes: PrincipalAxes
-    train: Float32[Tensor, "n r"]
-    val: Float32[Tensor, "m r"]
+    train: Float32[Tensor, "n r"] | RowFile
+    val: Float32[Tensor, "m r"] | RowFile
     discriminant: Discriminant
-    held_out: Float64[Tensor, "n K"]
+    held_out: Float64[Tensor, "n K"] | RowFile
     scale: float
     val_loss: float
 
     def logits(self, scores: Float64[Tensor, "b K"]) -> Float64[Tensor, "b K"]:
         """Return calibrated logits."""
         return log_prior(self.discriminant.prior) + self.scale * scores
+
+    def release(self) -> None:
+        """Give back the disk space of what lies in files."""
+        release(self.train, self.val, self.held_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,24 +140,45 @@ def fit_linear_stage(
     data = evidence.data
     view = _best_view(evidence, layers, temperatures=temperatures, components=components, seed=seed)
     readouts = Readouts.of(evidence, layers)
-    train = side_by_side(
-        [*(evidence.held_out(layer) for layer in layers), (view.scale * view.held_out).float()]
+    budget = evidence.byte_budget
+    class_scores = partial(mapped, width=data.num_classes, byte_budget=budget, dtype=torch.float64)
+    train = _combination_inputs(
+        [evidence.held_out(layer) for layer in layers], view.held_out, scale=view.scale, byte_budget=budget
     )
-    val_scores = view.discriminant.scores(view.val)
-    val = side_by_side([*(evidence.val_logits(layer) for layer in layers), (view.scale * val_scores).float()])
     combination = fit_layer(
         train,
         data.target,
         num_classes=data.num_classes,
         l2=torch.tensor(L2_GRID, dtype=torch.float64),
         tol=evidence.settings.fold_tol,
+        byte_budget=budget,
+    )
+    release(train)
+    val_scores = class_scores(view.discriminant.scores, view.val)
+    val = _combination_inputs(
+        [evidence.val_logits(layer) for layer in layers], val_scores, scale=view.scale, byte_budget=budget
     )
     losses, _ = validation_scores(combination, val, data.val_target, num_train=len(data.target))
     strength = choose_strength(losses)
-    share, scale, loss = _best_mixture(
-        combination.logits(val, problem=strength), view.logits(val_scores), data.val_target
+    combined, alone = (
+        class_scores(partial(combination.logits, problem=strength), val),
+        class_scores(view.logits, val_scores),
     )
+    share, scale, loss = _best_mixture(combined, alone, data.val_target, byte_budget=budget)
+    release(val_scores, val, combined, alone)
     return LinearStage(view, readouts, combination, strength, share, scale, loss)
+
+
+def _combination_inputs(
+    logits: Sequence[Tensor | RowFile], scores: Tensor | RowFile, *, scale: float, byte_budget: int
+) -> Tensor | RowFile:
+    """Return the layers' logits and the discriminant's scaled scores next to each other, each centred over classes."""
+
+    def beside(*parts: Tensor) -> Tensor:
+        return side_by_side([*parts[:-1], (scale * parts[-1]).float()])
+
+    width = (len(logits) + 1) * scores.shape[1]
+    return mapped(beside, *logits, scores, width=width, byte_budget=byte_budget)
 
 
 def _best_view(
@@ -163,9 +191,12 @@ def _best_view(
     best: View | None = None
     for temperature in temperatures[:1] if len(layers) == 1 else temperatures:
         rows = plain.scaled(quality_scale(quality, temperature=temperature))
-        view = _view(evidence, rows, temperature=temperature, components=components, seed=seed)
+        view: View | None = _view(evidence, rows, temperature=temperature, components=components, seed=seed)
+        assert view is not None, "it was just made"
         if best is None or view.val_loss < best.val_loss:
-            best = view
+            best, view = view, best
+        if view is not None:
+            view.release()
     assert best is not None, "there is at least one temperature"
     return best
 
@@ -174,19 +205,24 @@ def _view(evidence: Evidence, rows: ScaledRows, *, temperature: float, component
     """Fit the discriminant at one temperature."""
     data = evidence.data
     axes = principal_axes(rows, components=components, generator=generator_for(seed, "principal axes"))
-    train, val = axes.project(rows), axes.project(rows.of(data.val))
+    budget = evidence.byte_budget
+    train, val = (axes.project(some, byte_budget=budget) for some in (rows, rows.of(data.val)))
     statistics = RidgeStatistics.of(
         train, data.target, variances=axes.variances, num_classes=data.num_classes
     )
     total = float(axes.variances.sum()) or 1.0
     offset = log_prior(statistics.prior)
-    found = [
-        (
-            *best_scale(statistics.solve(share * total).scores(val), data.val_target, offset=offset),
-            share * total,
+    found = []
+    for ridge in [share * total for share in SHARES]:
+        scores = mapped(
+            statistics.solve(ridge).scores,
+            val,
+            width=data.num_classes,
+            byte_budget=budget,
+            dtype=torch.float64,
         )
-        for share in SHARES
-    ]
+        found.append((*best_scale(scores, data.val_target, offset=offset), ridge))
+        release(scores)
     scale, loss, ridge = min(found, key=lambda entry: (_last_if_nan(entry[1]), -entry[2]))
     return View(
         temperature,
@@ -195,26 +231,43 @@ def _view(evidence: Evidence, rows: ScaledRows, *, temperature: float, component
         train,
         val,
         statistics.solve(ridge),
-        statistics.leave_one_out(train, data.target, ridge=ridge),
+        statistics.leave_one_out(train, data.target, ridge=ridge, byte_budget=budget),
         scale,
         _last_if_nan(loss),
     )
 
 
 def _best_mixture(
-    combined: Float64[Tensor, "m K"], alone: Float64[Tensor, "m K"], target: Int64[Tensor, " m"]
+    combined: Float64[Tensor, "m K"] | RowFile,
+    alone: Float64[Tensor, "m K"] | RowFile,
+    target: Int64[Tensor, " m"],
+    *,
+    byte_budget: int,
 ) -> tuple[float, float, float]:
     """Return share, scale and validation log-loss of the best mixture of two sets of logits."""
-    zero = torch.zeros(combined.shape[1], dtype=torch.float64)
+    num_classes = combined.shape[1]
+    zero = torch.zeros(num_classes, dtype=torch.float64)
     found = []
     for share in MIXTURES:
-        mixed = share * combined + (1.0 - share) * alone
+        mixed = mapped(
+            partial(_mixture, share=share),
+            combined,
+            alone,
+            width=num_classes,
+            byte_budget=byte_budget,
+            dtype=torch.float64,
+        )
         scale, loss = best_scale(mixed, target, offset=zero)
         found.append((_last_if_nan(loss), share, scale))
+        release(mixed)
     loss, share, scale = min(found)
     if math.isinf(loss):  # no validation row of a known class: nothing to choose by
         return 0.5, 1.0, known_log_loss(combined, target)
     return share, scale, loss
+
+
+def _mixture(one: Tensor, other: Tensor, *, share: float) -> Tensor:
+    return share * one + (1.0 - share) * other
 
 
 def _last_if_nan(loss: float) -> float:

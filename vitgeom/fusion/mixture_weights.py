@@ -5,6 +5,7 @@ Kim, Carbonetto, Stephens and Anitescu 2020. n = rows, L = components (layers), 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ from scipy.optimize import nnls
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
+from vitgeom.fusion.staged_rows import blocks
+from vitgeom.probes.row_file import RowFile
 
 TOLERANCE = 1e-8
 MAX_STEPS = 1000
@@ -37,7 +40,7 @@ class MixtureWeights:
 
 
 def mixture_weights(
-    probability: Float64[Tensor, "n L"], *, tol: float = TOLERANCE, max_steps: int = MAX_STEPS
+    probability: Float64[Tensor, "n L"] | RowFile, *, tol: float = TOLERANCE, max_steps: int = MAX_STEPS
 ) -> MixtureWeights:
     """Minimise F(w) = -mean_i log sum_l w_l p_il over w >= 0, sum w = 1.
 
@@ -46,43 +49,59 @@ def mixture_weights(
     non-negative least-squares problem of order L) with a line search. Cost per step: about n L (L + 4) products.
 
     Args:
-        probability: p, positive.
+        probability: p, positive; a file is read some times per step.
         tol: Gap to stop at.
         max_steps: Most steps; the gap says how good the weights are then.
 
     Raises:
         InvalidInput: A probability is not positive and finite.
     """
-    if not bool(((probability > 0) & torch.isfinite(probability)).all()):
-        raise InvalidInput(
-            "probability must be positive and finite; give what a layer rules out a small floor."
-        )
-    p = probability.numpy()
+    for _, block in blocks(probability):
+        if not bool(((block > 0) & torch.isfinite(block)).all()):
+            raise InvalidInput(
+                "probability must be positive and finite; give what a layer rules out a small floor."
+            )
+    p = probability
     w = np.full(p.shape[1], 1 / p.shape[1])
     steps = 0
-    while (gap := _gap(p, w)) > tol and steps < max_steps:
-        w = _quadratic_step(p, w * (p / (p @ w)[:, None]).mean(axis=0))
+    while (share := _shares(p, w)).max() - 1 > tol and steps < max_steps:
+        w = _quadratic_step(p, w * share)
         steps += 1
-    return MixtureWeights(torch.from_numpy(w), float(gap), steps)
+    return MixtureWeights(torch.from_numpy(w), float(share.max() - 1), steps)
 
 
-def _gap(p: np.ndarray, w: np.ndarray) -> float:
-    return float((p / (p @ w)[:, None]).mean(axis=0).max() - 1)
+def _arrays(p: Tensor | RowFile) -> Iterator[np.ndarray]:
+    """Yield all rows in order."""
+    for _, block in blocks(p):
+        yield block.numpy()
 
 
-def _loss(p: np.ndarray, w: np.ndarray) -> float:
-    return float(-np.log(p @ w).mean())
+def _shares(p: Tensor | RowFile, w: np.ndarray) -> np.ndarray:
+    """Return mean_i p_il / sum_j w_j p_ij of each component."""
+    return sum((part / (part @ w)[:, None]).sum(axis=0) for part in _arrays(p)) / len(p)
 
 
-def _quadratic_step(p: np.ndarray, w: np.ndarray) -> np.ndarray:
+def _loss(p: Tensor | RowFile, w: np.ndarray) -> float:
+    return float(sum(-np.log(part @ w).sum() for part in _arrays(p)) / len(p))
+
+
+def _model(p: Tensor | RowFile, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Hessian A'A and 2 A'u - 1."""
+    hessian, product = np.zeros((len(w), len(w))), np.zeros(len(w))
+    for part in _arrays(p):
+        a = part / ((part @ w)[:, None] * np.sqrt(len(p)))
+        hessian += a.T @ a
+        product += a.T @ np.full(len(part), 1 / np.sqrt(len(p)))
+    return hessian, 2 * product - 1
+
+
+def _quadratic_step(p: Tensor | RowFile, w: np.ndarray) -> np.ndarray:
     """Go towards the minimiser of the quadratic model of F(w) + sum w, whose minimum over w >= 0 is that of F on the simplex.
 
     With a_il = p_il / (sqrt(n) sum_j w_j p_ij): gradient 1 - A'u (u = A w, all entries 1/sqrt(n)), Hessian A'A, so the model is
     minimal where w' A'A w / 2 - (2 A'u - 1)' w is.
     """
-    a = p / ((p @ w)[:, None] * np.sqrt(len(p)))
-    hessian = a.T @ a
-    slope = 2 * a.T @ np.full(len(p), 1 / np.sqrt(len(p))) - 1
+    hessian, slope = _model(p, w)
     # Equal layers make the model flat: the ridge is centred at w, so that it holds the step and not the weights down.
     ridge = _RIDGE * np.trace(hessian)
     lower = np.linalg.cholesky(hessian + ridge * np.eye(len(w)))

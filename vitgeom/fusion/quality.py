@@ -42,5 +42,15 @@ def log_loss(logits: Float[Tensor, "n L K"], target: Int64[Tensor, " n"]) -> Flo
         logits: Out-of-fold, so that no row is judged by a probe that has seen it.
         target: Class indices.
     """
+    return summed_log_loss(logits, target) / len(target)
+
+
+def summed_log_loss(logits: Float[Tensor, "n L K"], target: Int64[Tensor, " n"]) -> Float64[Tensor, " L"]:
+    """Return the sum of -log softmax at the target over rows, of every layer.
+
+    Args:
+        logits: Any finite values.
+        target: Class indices.
+    """
     log_p = torch.log_softmax(logits.double(), dim=2)
-    return -log_p[torch.arange(len(target)), :, target].mean(dim=0)
+    return -log_p[torch.arange(len(target)), :, target].sum(dim=0)

@@ -15,7 +15,9 @@ from torch import Tensor
 from vitgeom.fusion.evidence import Evidence
 from vitgeom.fusion.layerwise import LayerwiseClassifier
 from vitgeom.fusion.linear_maps import probe_maps
+from vitgeom.fusion.staged_rows import mapped, release
 from vitgeom.probes import fit_layer
+from vitgeom.probes.row_file import RowFile
 from vitgeom.probes.selection import choose_strength, validation_scores
 
 _TOL = 1e-5
@@ -36,19 +38,18 @@ class LogisticStackingClassifier(LayerwiseClassifier):
         layers = range(evidence.data.train.num_layers)
         self.maps_ = probe_maps(evidence, layers)
         strengths = torch.tensor(evidence.settings.l2, dtype=torch.float64)
+        train = _side_by_side(evidence.held_out, layers, byte_budget=evidence.byte_budget)
         fit = fit_layer(
-            _side_by_side(evidence.held_out, layers),
+            train,
             evidence.data.target,
             num_classes=evidence.data.num_classes,
             l2=strengths,
             tol=_TOL,
+            byte_budget=evidence.byte_budget,
         )
-        loss, _ = validation_scores(
-            fit,
-            _side_by_side(evidence.val_logits, layers),
-            evidence.data.val_target,
-            num_train=len(evidence.data.target),
-        )
+        val = _side_by_side(evidence.val_logits, layers, byte_budget=evidence.byte_budget)
+        loss, _ = validation_scores(fit, val, evidence.data.val_target, num_train=len(evidence.data.target))
+        release(train, val)
         chosen = choose_strength(loss)
         self.l2_ = float(strengths[chosen])
         self.mean_, self.std_ = fit.standardiser.mean, fit.standardiser.std
@@ -67,5 +68,12 @@ class LogisticStackingClassifier(LayerwiseClassifier):
         return 2 * len(self.mean_) + 2 * self.weight_.numel() + len(self.bias_)
 
 
-def _side_by_side(logits: Callable[[int], Float32[Tensor, "n K"]], layers: range) -> Float32[Tensor, "n f"]:
-    return torch.cat([logits(layer) for layer in layers], dim=1)
+def _side_by_side(
+    logits: Callable[[int], Float32[Tensor, "n K"] | RowFile], layers: range, *, byte_budget: int
+) -> Float32[Tensor, "n f"] | RowFile:
+    parts = [logits(layer) for layer in layers]
+    return mapped(_stacked, *parts, width=len(parts) * parts[0].shape[1], byte_budget=byte_budget)
+
+
+def _stacked(*parts: Tensor) -> Tensor:
+    return torch.cat(parts, dim=1)

@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
-from jaxtyping import Bool, Float64
+from jaxtyping import Bool, Float64, Int64
 from torch import Tensor
 
 from vitgeom.fusion.evidence import Evidence
 from vitgeom.fusion.layerwise import LayerwiseClassifier
 from vitgeom.fusion.linear_maps import probe_maps
 from vitgeom.fusion.mixture_weights import mixture_weights
+from vitgeom.fusion.staged_rows import mapped, release
+from vitgeom.probes.row_file import RowFile
 
 FLOOR = 1e-6
 """Least probability of a class."""
@@ -32,7 +34,9 @@ class SuperLearnerClassifier(LayerwiseClassifier):
     def _fit(self, evidence: Evidence) -> None:
         layers = range(evidence.data.train.num_layers)
         self.maps_ = probe_maps(evidence, layers)
-        found = mixture_weights(truth_probability(evidence))
+        probability = truth_probability(evidence)
+        found = mixture_weights(probability)
+        release(probability)
         self.weight_, self.gap_ = found.weight, found.gap
 
     def _combine(
@@ -48,7 +52,7 @@ class SuperLearnerClassifier(LayerwiseClassifier):
         return 2 * len(self.weight_) * self.maps_.num_classes
 
 
-def truth_probability(evidence: Evidence) -> Float64[Tensor, "n S"]:
+def truth_probability(evidence: Evidence) -> Float64[Tensor, "n S"] | RowFile:
     """Return the held-out probability that each layer gave to each training row's class, at least :data:`FLOOR`.
 
     A row whose class has no member outside its fold gets the floor from every layer, whatever the solver made of a class without
@@ -57,13 +61,28 @@ def truth_probability(evidence: Evidence) -> Float64[Tensor, "n S"]:
     Args:
         evidence: Held-out logits of all layers.
     """
-    rows, target = torch.arange(len(evidence.data.target)), evidence.data.target
-    columns = []
-    for layer in range(evidence.data.train.num_layers):
-        log_p = torch.log_softmax(evidence.held_out(layer).double(), dim=1)
+    held_out = [evidence.held_out(layer) for layer in range(evidence.data.train.num_layers)]
+    return mapped(
+        _floored_truth,
+        evidence.data.target,
+        _never_shown(evidence),
+        *held_out,
+        width=len(held_out),
+        byte_budget=evidence.byte_budget,
+        dtype=torch.float64,
+    )
+
+
+def _floored_truth(
+    target: Int64[Tensor, " b"], never_shown: Bool[Tensor, " b"], *logits: Tensor
+) -> Float64[Tensor, "b S"]:
+    """Return what each layer's logits give to the true class."""
+    rows, columns = torch.arange(len(target)), []
+    for part in logits:
+        log_p = torch.log_softmax(part.double(), dim=1)
         columns.append(log_p[rows, target].exp())
     p = torch.stack(columns, dim=1).clamp(min=FLOOR)
-    return p.masked_fill(_never_shown(evidence)[:, None], FLOOR)
+    return p.masked_fill(never_shown[:, None], FLOOR)
 
 
 def _never_shown(evidence: Evidence) -> Bool[Tensor, " n"]:

@@ -5,12 +5,12 @@ n = rows, L = layers, S = chosen layers, D = width, r = principal coordinates, d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float32
+from jaxtyping import Float32
 from torch import Tensor
 
 from vitgeom.fusion.encoder import EncoderHead, initial_models
@@ -23,6 +23,7 @@ from vitgeom.fusion.selection import select_layers
 from vitgeom.fusion.vfusion_settings import checked_device, checked_settings, latent_count
 from vitgeom.probes.labels import Labels
 from vitgeom.probes.layers import Features, RowSource
+from vitgeom.probes.row_file import RowFile
 from vitgeom.seeding import generator_for
 
 Fitted = TypeVar("Fitted", bound="VFusionClassifier")
@@ -107,7 +108,8 @@ class VFusionClassifier(LayerClassifier):
         Raises:
             InvalidInput: See ``fit``.
         """
-        return self.fit_evidence_seeds(seeds, gather_evidence(X, y, X_val, y_val, seed=self.seed))
+        with gather_evidence(X, y, X_val, y_val, seed=self.seed) as evidence:
+            return self.fit_evidence_seeds(seeds, evidence)
 
     def _fit_seeds(self: Fitted, seeds: Sequence[int], evidence: Evidence) -> tuple[Fitted, ...]:
         """Train all seeds as one batched model."""
@@ -187,9 +189,9 @@ class VFusionClassifier(LayerClassifier):
         )
         trained = train_jointly(
             models.to(device),
-            start.train.to(device),
+            _on(device, start.train),
             evidence.data.target.to(device),
-            u_val=start.val.to(device),
+            u_val=_on(device, start.val),
             val_target=evidence.data.val_target.to(device),
             settings=TrainingSettings(
                 orth_weight=self.orth_weight,
@@ -224,9 +226,10 @@ class VFusionClassifier(LayerClassifier):
     def _latents(self, rows: RowSource) -> Float32[Tensor, "n d"]:
         return torch.cat([self.model_.latents(u[None])[0] for u in self.inputs_.blocks(rows)])
 
-    def _log_proba(self, rows: RowSource) -> Float[Tensor, "n K"]:
-        parts = [self.model_.logits(self.model_.latents(u[None]))[0] for u in self.inputs_.blocks(rows)]
-        return torch.log_softmax(torch.cat(parts), dim=1)
+    def _log_proba_blocks(self, rows: RowSource) -> Iterator[Float32[Tensor, "b K"]]:
+        for u in self.inputs_.blocks(rows):
+            logits = self.model_.logits(self.model_.latents(u[None]))[0]
+            yield torch.log_softmax(logits, dim=1)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Say whether ``fit`` has run."""
@@ -236,3 +239,8 @@ class VFusionClassifier(LayerClassifier):
 def _known(loss: Tensor) -> float | None:
     """Return a loss, or None where there was nothing to judge by."""
     return None if bool(loss.isnan()) else float(loss)
+
+
+def _on(device: torch.device, rows: Tensor | RowFile) -> Tensor | RowFile:
+    """Return rows on a device; those in a file go there batch by batch."""
+    return rows.to(device) if isinstance(rows, Tensor) else rows

@@ -15,12 +15,11 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
+from vitgeom.probes.byte_budget import default_byte_budget
 from vitgeom.probes.labels import Labels, class_ids, class_index, label_array
 from vitgeom.probes.layer_probes import LayerProbes
-from vitgeom.probes.layers import Features, TensorLayers, as_layers
-from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET, STREAM_BYTE_BUDGET
+from vitgeom.probes.layers import Features, as_layers
 from vitgeom.probes.probe_layer import FitSettings, LayerOutcome, probe_layer
-from vitgeom.probes.row_access import has_row_access
 from vitgeom.probes.selection import choose_layer
 from vitgeom.probes.staged_layer import staged_layer
 
@@ -89,7 +88,7 @@ def fit_probes(
         tol=tol,
         max_iter=max_iter,
         sample_weight=_weight_column(sample_weight, num_rows=len(target)),
-        byte_budget=_default_budget(X) if byte_budget is None else byte_budget,
+        byte_budget=default_byte_budget(X) if byte_budget is None else byte_budget,
         refit=refit,
     )
     where = None if device is None else torch.device(device)
@@ -108,14 +107,6 @@ def fit_probes(
                 )
             outcomes.append(probe_layer(x, target, x_val=x_val, target_val=target_val, settings=settings))
     return _collect(outcomes, classes=classes, settings=settings)
-
-
-def _default_budget(x: Features) -> int:
-    """Return how much memory to use for features that lie where these do."""
-    in_memory = isinstance(x, Tensor | TensorLayers) or (
-        isinstance(x, np.ndarray) and not isinstance(x, np.memmap)
-    )
-    return DEFAULT_BYTE_BUDGET if in_memory or not has_row_access(x) else STREAM_BYTE_BUDGET
 
 
 def _targets(y: Labels, y_val: Labels) -> tuple[np.ndarray, Tensor, Tensor]:

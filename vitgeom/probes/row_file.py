@@ -10,7 +10,7 @@ from types import TracebackType
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor
 
 from vitgeom.errors import ResourceShortage
@@ -84,12 +84,32 @@ class RowFile:
         start, stop, step = rows.indices(self._num_rows)
         assert step == 1, f"rows must be consecutive, got step {step}"
         block = torch.empty(max(0, stop - start), self._width, dtype=self.dtype)
-        left, place = _bytes_of(block), start * self._width * self.dtype.itemsize
+        self._read(_bytes_of(block), row=start)
+        return block.to(self.device)
+
+    def gather(self, index: Int64[Tensor, " b"]) -> Float[Tensor, "b D"]:
+        """Return a copy of some rows in the order asked for; they are read in the order in which they lie.
+
+        Args:
+            index: Row numbers, from 0; any may come several times.
+        """
+        assert not len(index) or 0 <= int(index.min()) <= int(index.max()) < self._num_rows, (
+            f"rows must lie in 0..{self._num_rows - 1}"
+        )
+        block = torch.empty(len(index), self._width, dtype=self.dtype)
+        memory, size = _bytes_of(block), self._width * self.dtype.itemsize
+        order = index.argsort()
+        for place, row in zip(order.tolist(), index[order].tolist(), strict=True):
+            self._read(memory[place * size : (place + 1) * size], row=row)
+        return block.to(self.device)
+
+    def _read(self, left: memoryview, *, row: int) -> None:
+        """Fill memory from the first value of a row on."""
+        place = row * self._width * self.dtype.itemsize
         while left:
             got = os.preadv(self._file.fileno(), [left], place)
-            assert got > 0, f"the temporary file ends before row {stop}"
+            assert got > 0, f"the temporary file ends behind row {row}"
             left, place = left[got:], place + got
-        return block.to(self.device)
 
     def split(self, rows: int) -> Iterator[Float[Tensor, "b D"]]:
         """Yield consecutive blocks.

@@ -15,7 +15,7 @@ from torch import Tensor
 from vitgeom.errors import InvalidInput
 from vitgeom.probes.layers import LayerSource, RowSource, read_layer
 from vitgeom.probes.memory import chunk_rows, fits_in_memory, stream_chunk_bytes
-from vitgeom.probes.row_access import row_blocks
+from vitgeom.probes.row_access import read_rows, row_blocks
 from vitgeom.probes.row_file import RowFile, Rows
 
 
@@ -61,8 +61,10 @@ def staged_layer(
             with _file_of(source, layer, name=name, block_rows=block_rows, device=device) as file:
                 yield file
             return
-    assert isinstance(source, LayerSource), "as_layers gives a source of layers"
-    yield read_layer(source, layer, name=name, rows=rows, device=device)
+    if isinstance(source, LayerSource):
+        yield read_layer(source, layer, name=name, rows=rows, device=device)
+    else:
+        yield read_rows(source, layer, 0, rows, name=name, device=device)
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def test_the_strength_of_least_validation_loss_is_kept():
     target = of.data.val_target.numpy()
     losses = {}
     for l2 in (1e-3, 1e-1, 10.0):
-        log_p = AllLayerConcatClassifier(l2=(l2,)).fit_evidence(of)._log_proba(of.data.val).numpy()
+        log_p = AllLayerConcatClassifier(l2=(l2,)).fit_evidence(of).predict_log_proba(of.data.val)
         losses[l2] = -log_p[np.arange(len(target)), target].mean()
     chosen = AllLayerConcatClassifier(l2=tuple(losses)).fit_evidence(of)
     assert chosen.l2_ == min(losses, key=losses.get)

@@ -169,3 +169,19 @@ def test_what_methods_share_is_made_once():
         return len(made)
 
     assert [found.shared("a", make), found.shared("a", make), found.shared("b", make)] == [1, 1, 2]
+
+
+def test_what_methods_share_gives_its_files_back_when_evidence_is_closed():
+    class InFiles:
+        released = 0
+
+        def release(self) -> None:
+            self.released += 1
+
+    files = InFiles()
+    with evidence() as found:
+        assert found.shared("files", lambda: files) is files
+        assert found.shared("number", lambda: 3) == 3
+        assert files.released == 0
+    assert files.released == 1
+    assert found.shared("number", lambda: 4) == 4  # made anew

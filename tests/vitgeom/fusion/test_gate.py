@@ -21,7 +21,7 @@ def rows(count: int, *, seed: int) -> GateRows:
     scores = torch.randn(count, 2, 4, generator=g)
     knows = (x[:, 0] < 0).long()
     scores[torch.arange(count), knows, target] += 4.0
-    return GateRows(x, scores, target)
+    return GateRows(x, scores.flatten(1), target, 2)
 
 
 SETTINGS = GateSettings(hidden_dim=16, dropout=0.0, max_epochs=60, patience=60, learning_rate=1e-2)
@@ -33,7 +33,7 @@ def test_training_finds_which_layer_to_ask():
     raw = trained.net(val.x)
     asked = raw.argmax(dim=1) == (val.x[:, 0] < 0).long()
     assert asked.float().mean() > 0.85
-    start = -mixture(torch.zeros(300, 2), val.scores)[torch.arange(300), val.target].mean()
+    start = -mixture(torch.zeros(300, 2), val.scores.view(300, 2, 4))[torch.arange(300), val.target].mean()
     assert trained.loss < 0.8 * float(start)
     assert trained.epoch > 0
 
@@ -42,7 +42,7 @@ def test_the_start_weighs_layers_alike_and_is_kept_where_training_does_not_help(
     net = start_net(inputs=3, hidden_dim=5, layers=4, generator=generator_for(0, "start"))
     assert torch.equal(net(torch.randn(7, 3, generator=generator_for(1, "x"))), torch.zeros(7, 4))
     train, val = rows(100, seed=0), rows(100, seed=1)
-    misled = GateRows(-train.x, train.scores, train.target)
+    misled = GateRows(-train.x, train.scores, train.target, 2)
     settings = GateSettings(hidden_dim=16, dropout=0.0, max_epochs=10, patience=3, learning_rate=1e-2)
     trained = train_gate(misled, val=val, combine=mixture, settings=settings, generator=generator_for(0, "t"))
     assert trained.epoch == 0
@@ -51,7 +51,7 @@ def test_the_start_weighs_layers_alike_and_is_kept_where_training_does_not_help(
 
 def test_without_validation_rows_the_start_is_kept():
     val = rows(1, seed=0)
-    none = GateRows(val.x[:0], val.scores[:0], val.target[:0])
+    none = GateRows(val.x[:0], val.scores[:0], val.target[:0], 2)
     trained = train_gate(
         rows(50, seed=1), val=none, combine=mixture, settings=SETTINGS, generator=generator_for(0, "t")
     )

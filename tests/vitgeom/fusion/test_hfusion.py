@@ -38,6 +38,12 @@ def test_widths_may_differ_and_every_backbone_has_a_say():
     assert fitted.transform(two(TEST)).shape[0] == 300
 
 
+def test_log_probabilities_come_in_blocks_of_all_rows():
+    fitted = HFusionClassifier(**QUICK).fit(two(TRAIN), part(TRAIN)[1])
+    parts = list(fitted.log_proba_blocks(two(TEST)))
+    np.testing.assert_array_equal(np.concatenate(parts), fitted.predict_log_proba(two(TEST)))
+
+
 def test_seeds_share_their_folds():
     one, other = HFusionClassifier(**QUICK).fit_seeds([0, 1], two(TRAIN), part(TRAIN)[1])
     assert isinstance(one, HFusionClassifier)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
 from tests.oracles.softmax_regression import solve
 from tests.support.layered_features import layered_features
 from vitgeom.fusion.linear_path import fit_penalised_linear
+from vitgeom.fusion.staged_rows import SHARE, staged
+from vitgeom.probes.row_file import RowFile
 
 
 def uncorrelated(rows: int, width: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -14,10 +17,18 @@ def uncorrelated(rows: int, width: int) -> tuple[torch.Tensor, torch.Tensor, tor
     return (z @ directions).float(), y, variances
 
 
-def test_every_strength_is_the_optimum_on_the_coordinates_as_they_are():
+def with_ones(x: torch.Tensor, *, in_file: bool = False) -> torch.Tensor | RowFile:
+    features = torch.cat([x, torch.ones(len(x), 1)], dim=1)
+    budget = 0 if in_file else SHARE * features.nbytes
+    return staged([features], num_rows=len(x), width=features.shape[1], byte_budget=budget)
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_every_strength_is_the_optimum_on_the_coordinates_as_they_are(in_file):
     x, y, variances = uncorrelated(80, 5)
     l2 = torch.tensor([1e-2, 1.0], dtype=torch.float64)
-    path = fit_penalised_linear(x, y, variances=variances, num_classes=3, l2=l2, tol=1e-7)
+    features = with_ones(x, in_file=in_file)
+    path = fit_penalised_linear(features, y, variances=variances, num_classes=3, l2=l2, tol=1e-7)
     assert bool(path.converged.all())
     for number, strength in enumerate(l2.tolist()):
         weight, bias = solve(x.double().numpy(), y.numpy(), strength, num_classes=3)
@@ -30,10 +41,10 @@ def test_every_strength_is_the_optimum_on_the_coordinates_as_they_are():
 def test_scaling_a_coordinate_up_lets_it_speak_louder():
     x, y, variances = uncorrelated(80, 5)
     l2 = torch.tensor([10.0], dtype=torch.float64)
-    plain = fit_penalised_linear(x, y, variances=variances, num_classes=3, l2=l2)
+    plain = fit_penalised_linear(with_ones(x), y, variances=variances, num_classes=3, l2=l2)
     factor = torch.tensor([1.0, 1.0, 1.0, 1.0, 10.0])
     loud = fit_penalised_linear(
-        x * factor, y, variances=variances * factor.double().square(), num_classes=3, l2=l2
+        with_ones(x * factor), y, variances=variances * factor.double().square(), num_classes=3, l2=l2
     )
     effect = [
         (path.weight[0, -1].norm() * (x * by)[:, -1].std()) for path, by in ((plain, 1.0), (loud, factor))
@@ -41,15 +52,17 @@ def test_scaling_a_coordinate_up_lets_it_speak_louder():
     assert effect[1] > 2 * effect[0]
 
 
-def test_no_coordinates_leave_the_class_frequencies():
+@pytest.mark.parametrize("in_file", [False, True])
+def test_no_coordinates_leave_the_class_frequencies(in_file):
     _, y, _ = uncorrelated(60, 3)
     path = fit_penalised_linear(
-        torch.zeros(60, 0),
+        with_ones(torch.zeros(60, 0), in_file=in_file),
         y,
         variances=torch.zeros(0, dtype=torch.float64),
         num_classes=3,
         l2=torch.ones(1, dtype=torch.float64),
         tol=1e-8,
     )
+    assert path.weight.shape == (1, 0, 3)
     expected = torch.bincount(y, minlength=3).double() / 60
     torch.testing.assert_close(torch.softmax(path.bias[0], dim=0), expected, atol=1e-6, rtol=0)

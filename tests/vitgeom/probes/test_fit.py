@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from tests.support.layered_features import layered_features
 from vitgeom.errors import InvalidInput, NumericalFailure
 from vitgeom.probes import L2_GRID, FunctionLayers, fit_probes
-from vitgeom.probes.fit import _default_budget
+from vitgeom.probes.byte_budget import default_byte_budget
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET, STREAM_BYTE_BUDGET
 
 
@@ -250,14 +250,14 @@ def test_a_bad_row_of_a_streamed_layer_is_named(data):
 
 def test_features_read_by_rows_are_streamed_earlier_than_those_in_memory(data):
     x = data["X"]
-    assert _default_budget(x) == _default_budget(x.numpy()) == DEFAULT_BYTE_BUDGET
-    assert _default_budget(FunctionLayers(lambda layer: x[:, layer], num_layers=4)) == DEFAULT_BYTE_BUDGET
-    assert _default_budget(by_rows(x)) == STREAM_BYTE_BUDGET
+    assert default_byte_budget(x) == default_byte_budget(x.numpy()) == DEFAULT_BYTE_BUDGET
+    assert default_byte_budget(FunctionLayers(lambda layer: x[:, layer], num_layers=4)) == DEFAULT_BYTE_BUDGET
+    assert default_byte_budget(by_rows(x)) == STREAM_BYTE_BUDGET
 
 
 def test_a_memory_map_is_streamed(data, tmp_path):
     np.save(tmp_path / "x.npy", data["X"].numpy())
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
-    assert _default_budget(mapped) == STREAM_BYTE_BUDGET
+    assert default_byte_budget(mapped) == STREAM_BYTE_BUDGET
     streamed, memory = fit(data, X=mapped, byte_budget=1, l2=(0.1,)), fit(data, l2=(0.1,))
     torch.testing.assert_close(streamed.objective, memory.objective, rtol=1e-9, atol=0)

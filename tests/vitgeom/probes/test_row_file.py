@@ -35,6 +35,17 @@ def test_a_turned_block_of_another_precision_is_written_in_the_file_s():
         assert torch.equal(file[:], x.T.float())
 
 
+def test_rows_by_number_come_in_the_order_asked_for():
+    x = torch.arange(24.0).view(8, 3)
+    with RowFile(width=3, dtype=torch.float32) as file:
+        file.append(x)
+        for index in ([7, 0, 3, 3], [2], []):
+            numbers = torch.tensor(index, dtype=torch.int64)
+            assert torch.equal(file.gather(numbers), x[numbers])
+        with pytest.raises(AssertionError, match=r"rows must lie in 0\.\.7"):
+            file.gather(torch.tensor([8]))
+
+
 def open_files() -> set[str]:
     """Return what the open file descriptors of this process point at, as far as vitgeom's rows go."""
     found = set()
