@@ -101,6 +101,17 @@ class Evidence:
             self._val_logits[layer] = probe_logits(self.probe(layer), self.data.val, layer)
         return self._val_logits[layer]
 
+    def take_up(
+        self,
+        layer: int,
+        *,
+        probe: LayerOutcome,
+        held_out: Float32[Tensor, "n K"],
+        val_logits: Float32[Tensor, "m K"],
+    ) -> None:
+        """Use what was computed for a layer before, on the same rows with the same settings."""
+        self._probes[layer], self._held_out[layer], self._val_logits[layer] = probe, held_out, val_logits
+
     def held_out_loss(self, layers: Sequence[int]) -> Float64[Tensor, " S"]:
         """Return ce_l: the log-loss of the held-out logits of some layers, in nats."""
         rows = torch.arange(len(self.data.target))

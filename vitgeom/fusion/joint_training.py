@@ -9,7 +9,7 @@ M = models (seeds), n = training rows, m = validation rows, p = inputs, h = hidd
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -46,6 +46,23 @@ class TrainingSettings:
 
 
 @dataclass(frozen=True, eq=False)
+class Validation:
+    """How all models stand on the validation rows of known classes.
+
+    Attributes:
+        loss: Log-loss.
+        accuracy: Share of rows whose most probable class is right.
+    """
+
+    loss: Float64[Tensor, " M"]
+    accuracy: Float64[Tensor, " M"]
+
+
+OnEpoch = Callable[[int, Validation], bool]
+"""Told after each epoch, 0 for the linear stage, where the models stand; False ends the training."""
+
+
+@dataclass(frozen=True, eq=False)
 class Trained:
     """The best state of each model.
 
@@ -71,6 +88,7 @@ def train_jointly(
     val_target: Int64[Tensor, " m"],
     settings: TrainingSettings,
     generators: list[Generator],
+    on_epoch: OnEpoch | None = None,
 ) -> Trained:
     """Train all models; each has its own order of rows and its own dropout, from its own generator.
 
@@ -84,17 +102,21 @@ def train_jointly(
         val_target: Class indices, -1 for an unknown class (left out of the loss).
         settings: How.
         generators: One per model.
+        on_epoch: Told how each epoch ended, and may end the training; it decides nothing else.
     """
+    tell = on_epoch or (lambda epoch, standing: True)
     now = EncoderHead(*(tensor.detach().clone().requires_grad_() for tensor in models.parameters()))
     anchor = torch.bmm(models.direct, models.head)
     known = val_target != UNKNOWN_CLASS
     u_val, val_target = u_val[known], val_target[known]
     best = models.copy()
-    start_loss = _validation_loss(best, u_val, val_target)
+    standing = _validation(best, u_val, val_target)
+    start_loss = standing.loss
     best_loss, best_epoch = start_loss.clone(), torch.zeros(len(start_loss), dtype=torch.int64)
     optimiser = torch.optim.AdamW(now.parameters(), lr=settings.learning_rate, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=settings.max_epochs)
-    for epoch in range(1, settings.max_epochs + 1):
+    wanted = tell(0, standing)
+    for epoch in range(1, settings.max_epochs + 1 if wanted else 1):
         for rows in _batches(len(u), settings.batch_size, generators):
             loss = _loss(now, u[rows], target[rows], anchor=anchor, settings=settings, generators=generators)
             optimiser.zero_grad()
@@ -102,13 +124,15 @@ def train_jointly(
             loss.sum().backward()
             optimiser.step()
         schedule.step()
-        val_loss = _validation_loss(now, u_val, val_target)
+        standing = _validation(now, u_val, val_target)
+        val_loss = standing.loss
         # A model whose patience is over is done, whatever the others do.
         better = (val_loss < best_loss) & (epoch - best_epoch <= settings.patience)
         for kept, tensor in zip(best.parameters(), now.parameters(), strict=True):
             kept[better] = tensor.detach()[better]
         best_loss[better], best_epoch[better] = val_loss[better], epoch
-        if bool((epoch - best_epoch >= settings.patience).all()):
+        wanted = tell(epoch, standing)
+        if not wanted or bool((epoch - best_epoch >= settings.patience).all()):
             break
     return Trained(best, best_epoch, best_loss, start_loss)
 
@@ -145,13 +169,14 @@ def _batches(num_rows: int, size: int, generators: list[Generator]) -> Iterator[
 
 
 @torch.no_grad()
-def _validation_loss(
+def _validation(
     models: EncoderHead, u: Float32[Tensor, "m p"], target: Int64[Tensor, " m"]
-) -> Float64[Tensor, " M"]:
-    """Return the log-loss of each model; 0 for all where no validation row has a known class."""
+) -> Validation:
+    """Return how each model stands; 0 throughout where no validation row has a known class."""
     count = len(models.head_bias)
     if not len(u):
-        return torch.zeros(count, dtype=torch.float64)
+        return Validation(*torch.zeros(2, count, dtype=torch.float64))
     logits = models.logits(models.latents(u.expand(count, *u.shape)))
     log_p = torch.log_softmax(logits.double(), dim=2)
-    return -log_p[:, torch.arange(len(u)), target].mean(dim=1)
+    loss = -log_p[:, torch.arange(len(u)), target].mean(dim=1)
+    return Validation(loss, (logits.argmax(dim=2) == target).double().mean(dim=1))
