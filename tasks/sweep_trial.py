@@ -9,8 +9,10 @@ from tasks.search_space import Parameters
 from tasks.sweep_evidence import stored_evidence
 from tasks.sweep_request import SweepRequest
 from vitgeom.errors import InvalidInput, NumericalFailure
+from vitgeom.fusion.fused_inputs import Start
 from vitgeom.fusion.joint_training import Validation
 from vitgeom.fusion.vfusion import VFusionClassifier
+from vitgeom.store.fingerprint import canonical_json
 
 OnEpoch = Callable[[int, float, float], bool]
 """Epoch, validation log-loss, validation accuracy; returns whether to go on."""
@@ -44,7 +46,21 @@ def run_trial(request: SweepRequest, parameters: Parameters, *, on_epoch: OnEpoc
     with torch_threads(request.threads):
         evidence = stored_evidence(request.model_dump_json())
         try:
-            classifier.fit_watched(evidence, on_epoch=tell)
+            start = _start(request, classifier)
+            classifier.fit_watched(evidence, start=start, on_epoch=tell)
         except (InvalidInput, NumericalFailure) as error:
             raise UnusableTrial(f"{type(error).__name__}: {error}") from error
     return classifier.num_parameters()
+
+
+_last: dict[str, Start] = {}
+"""The start of this process's last trial: the plan puts trials that share one next to each other."""
+
+
+def _start(request: SweepRequest, classifier: VFusionClassifier) -> Start:
+    settings = [request.model_dump_json(), classifier.selection, classifier.layer_scaling]
+    key = canonical_json(settings)
+    if key not in _last:
+        _last.clear()
+        _last[key] = classifier.linear_start(stored_evidence(request.model_dump_json()))
+    return _last[key]

@@ -17,7 +17,7 @@ from vitgeom.errors import InvalidInput
 from vitgeom.fusion.encoder import EncoderHead, initial_models
 from vitgeom.fusion.estimator import LayerClassifier
 from vitgeom.fusion.evidence import Evidence, gather_evidence
-from vitgeom.fusion.fused_inputs import FusedInputs, start_of_training
+from vitgeom.fusion.fused_inputs import FusedInputs, Start, start_of_training
 from vitgeom.fusion.joint_training import OnEpoch, Trained, TrainingSettings, train_jointly
 from vitgeom.fusion.quality import TEMPERATURES
 from vitgeom.fusion.selection import select_layers
@@ -126,17 +126,34 @@ class VFusionClassifier(LayerClassifier):
             fitted.append(one)
         return tuple(fitted)
 
-    def fit_watched(self, evidence: Evidence, *, on_epoch: OnEpoch) -> Self:
-        """Fit like :meth:`fit_evidence`, telling where training stands after each epoch.
+    def fit_watched(self, evidence: Evidence, *, start: Start, on_epoch: OnEpoch) -> Self:
+        """Fit like :meth:`fit_evidence`, from a start that is known, telling where training stands after each epoch.
 
         Args:
             evidence: From :func:`vitgeom.fusion.gather_evidence`.
+            start: From :meth:`linear_start` of a classifier with the same selection, scaling, components and seed.
             on_epoch: Told the epoch (0 for the linear stage) and the validation figures; returns whether to go on.
         """
         self._describe(evidence)
-        inputs, trained = self._train(evidence, seeds=[self.seed], on_epoch=on_epoch)
+        inputs, trained = self._train(evidence, seeds=[self.seed], start=start, on_epoch=on_epoch)
         self._keep(inputs, trained, number=0)
         return self
+
+    def linear_start(self, evidence: Evidence) -> Start:
+        """Return where training starts, which latents, hidden units and the training's own settings do not change.
+
+        Args:
+            evidence: From :func:`vitgeom.fusion.gather_evidence`.
+        """
+        checked_settings(self)
+        layers = select_layers(self.selection, num_layers=evidence.data.train.num_layers)
+        return start_of_training(
+            evidence,
+            layers,
+            temperatures=self._temperatures(),
+            components=self.components,
+            seed=self.seed,
+        )
 
     def transform(self, X: Features) -> np.ndarray:
         """Return the fused tokens z ``[n, d]``.
@@ -183,18 +200,16 @@ class VFusionClassifier(LayerClassifier):
         self._keep(inputs, trained, number=0)
 
     def _train(
-        self, evidence: Evidence, *, seeds: Sequence[int], on_epoch: OnEpoch | None = None
+        self,
+        evidence: Evidence,
+        *,
+        seeds: Sequence[int],
+        start: Start | None = None,
+        on_epoch: OnEpoch | None = None,
     ) -> tuple[FusedInputs, Trained]:
         checked_settings(self)
         device = checked_device(self.device)
-        layers = select_layers(self.selection, num_layers=evidence.data.train.num_layers)
-        start = start_of_training(
-            evidence,
-            layers,
-            temperatures=self._temperatures(),
-            components=self.components,
-            seed=self.seed,
-        )
+        start = start or self.linear_start(evidence)
         latent_dim = latent_count(
             self.latent_dim, num_classes=evidence.data.num_classes, rank=start.rank, num_rows=len(start.train)
         )
