@@ -6,8 +6,10 @@ from flows import extract as _extract
 from flows import full_benchmark as _full_benchmark
 from flows import probe as _probe
 from flows import report as _report
+from flows import sweep as _sweep
 
 full_benchmark = _full_benchmark.full_benchmark.prefect
 extract = _extract.extract.prefect
 probe = _probe.probe.prefect
 report = _report.report.prefect
+sweep = _sweep.sweep.prefect

@@ -118,6 +118,33 @@ class Recoverability(Block):
     num_bootstrap: Count
 
 
+Layers = Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
+
+
+class SweepSpace(Block):
+    """Values of VFusion's settings that a sweep combines; see ``vitgeom.fusion.vfusion.VFusionClassifier``."""
+
+    selection: tuple[Text | Layers, ...] = Field(min_length=1)
+    layer_scaling: tuple[Literal["quality", "none"] | Annotated[Real, Field(ge=0)], ...] = Field(min_length=1)
+    latent_dim: tuple[Count | None, ...] = Field(min_length=1)
+    orth_weight: tuple[Annotated[Real, Field(ge=0)], ...] = Field(min_length=1)
+    hidden_dim: tuple[NonNegativeInt, ...] = Field(min_length=1)
+
+
+class Sweep(Block):
+    """Which settings of VFusion are tried, and when a trial is given up; see ``tasks.sweep_request.SweepRequest``."""
+
+    space: SweepSpace
+    num_samples: Count | None
+    max_epochs: Count
+    patience: Count
+    early_stopping: Literal["asha", "none"]
+    grace_epochs: Count
+    reduction_factor: Annotated[StrictInt, Field(ge=2)]
+    metric: Literal["log_loss", "accuracy"]
+    threads: Count
+
+
 class Engine(Block):
     """Where the work runs; ``address`` is ``local`` (a private Ray) or names a cluster, never "whatever is found"."""
 
@@ -149,5 +176,6 @@ class Profile(Block):
     extract: Extract
     probe: Probe
     recoverability: Recoverability
+    sweep: Sweep
     engine: Engine
     tracking: Tracking

@@ -34,7 +34,18 @@ def record(wanted: Resolved, *, probed: Sequence[Outcome], page: Receipt, tags: 
         page: The receipt of the report.
         tags: How it was run.
     """
-    tracked = track(study_record(wanted, probed=probed, page=page, tags=tags), uri=wanted.params.tracking.uri)
+    described = study_record(wanted, probed=probed, page=page, tags=tags)
+    return deliver(described, uri=wanted.params.tracking.uri)
+
+
+def deliver(described: StudyRecord, *, uri: str | None) -> Tracked:
+    """Hand a record to the tracker and say where it is, or why it is not there.
+
+    Args:
+        described: What is to be recorded.
+        uri: The tracking URI of the parameters.
+    """
+    tracked = track(described, uri=uri)
     if tracked.queued:
         console.warn(
             f"not recorded in {tracked.uri} yet: {tracked.problem}. The record waits in {QUEUE} for the next run."
@@ -54,7 +65,7 @@ def study_record(
 ) -> StudyRecord:
     """Describe a study for the tracker."""
     done = [(outcome, outcome.receipt) for outcome in probed if outcome.receipt is not None]
-    params = flatten(wanted.params.model_dump(mode="json", exclude={"engine", "tracking"}))
+    params = flatten(wanted.params.model_dump(mode="json", exclude={"engine", "tracking", "sweep"}))
     cells = tuple(_cell_record(wanted, outcome, receipt, params) for outcome, receipt in done)
     key = fingerprint(
         {"profile": wanted.profile, "params": params, "cells": [[cell.name, cell.key] for cell in cells]}

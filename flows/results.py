@@ -5,6 +5,8 @@
     features/<dataset>/<backbone>.json           manifest of the stored features, and what the dataset is
     probes/<dataset>/<backbone>.safetensors      fitted probes
     probes/<dataset>/<backbone>.json             how they were fitted and chosen
+    sweep/<dataset>/<backbone>.json              best settings of VFusion by validation, if swept
+    sweep/<dataset>/<backbone>.trials.json       every trial of that sweep
     recoverability/<dataset>/<backbone>.json     what earlier layers recover of the last layer's errors
     report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
 
@@ -33,6 +35,7 @@ PROBE_FILES = {
     "probes.json": "probes/{path}.json",
     "recoverability.json": "recoverability/{path}.json",
 }
+SWEEP_FILES = {"best.json": "sweep/{path}.json", "trials.json": "sweep/{path}.trials.json"}
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,16 @@ class Results:
         """Copy a cell's probe files out of the store."""
         stored = Root(fitted.uri)
         for name, path in self.probes(cell).items():
+            _write(path, stored.read_bytes(name))
+
+    def sweep(self, cell: Cell) -> dict[str, Path]:
+        """Return the places of a cell's sweep files by the name that they have in the store."""
+        return {name: self.folder / place.format(path=cell.path) for name, place in SWEEP_FILES.items()}
+
+    def write_sweep(self, cell: Cell, *, swept: Receipt) -> None:
+        """Copy a cell's sweep files out of the store."""
+        stored = Root(swept.uri)
+        for name, path in self.sweep(cell).items():
             _write(path, stored.read_bytes(name))
 
     def read_recoverability(self, cell: Cell) -> dict[str, Any]:

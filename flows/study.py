@@ -17,7 +17,7 @@ from flows.profiles import load_profile
 from vitgeom.errors import InvalidInput
 
 STORE = Path(".vitgeom") / "store"
-RESULT_FOLDERS = ("features", "probes", "recoverability", "figures")
+RESULT_FOLDERS = ("features", "probes", "recoverability", "figures", "sweep")
 T = TypeVar("T", bound=Named)
 
 

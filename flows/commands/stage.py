@@ -15,10 +15,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "stage",
-        help="one step of the study: extract, probe or report",
+        help="one step of the study: extract, probe, sweep or report",
         description="Run one step of the study; DVC calls this.",
     )
-    command.add_argument("step", choices=("extract", "probe", "report"))
+    command.add_argument("step", choices=("extract", "probe", "sweep", "report"))
     add_study(command)
     add_orchestrator(command)
     command.set_defaults(run=run)
@@ -43,6 +43,10 @@ def _flow(step: str) -> Step[..., Any]:
         from flows.probe import probe
 
         return probe
+    if step == "sweep":
+        from flows.sweep import sweep
+
+        return sweep
     from flows.report import report
 
     return report

@@ -29,6 +29,16 @@ profiles:
       refit: false
       threads: 1
     recoverability: {{num_bootstrap: 50}}
+    sweep:
+      space: {{selection: [holistic, last], layer_scaling: [none], latent_dim: [null], orth_weight: [0.0, 0.1], hidden_dim: [4]}}
+      num_samples: null
+      max_epochs: 3
+      patience: 3
+      early_stopping: asha
+      grace_epochs: 1
+      reduction_factor: 2
+      metric: log_loss
+      threads: 1
     engine: {{kind: serial, address: local, num_cpus: null, max_in_flight: 2, retries: 0}}
     tracking: {{experiment: small, uri: null}}
 """
