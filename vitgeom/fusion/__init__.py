@@ -2,11 +2,13 @@
 
 from vitgeom.fusion.evidence import Evidence, EvidenceSettings, gather_evidence
 from vitgeom.fusion.selection import SELECTIONS, select_layers
+from vitgeom.fusion.vfusion import VFusionClassifier
 
 __all__ = [
     "SELECTIONS",
     "Evidence",
     "EvidenceSettings",
+    "VFusionClassifier",
     "gather_evidence",
     "select_layers",
 ]

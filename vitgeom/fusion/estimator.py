@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -21,6 +21,8 @@ from vitgeom.probes.labels import Labels
 from vitgeom.probes.layers import Features, RowSource
 from vitgeom.probes.row_access import as_rows
 
+Fitted = TypeVar("Fitted", bound="LayerClassifier")
+
 
 class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A classifier on the features of all layers of one backbone.
@@ -29,7 +31,9 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     ``n_features_in_`` (sum of widths), ``widths_`` (per layer).
     """
 
-    def fit(self, X: Features, y: Labels, X_val: Features | None = None, y_val: Labels | None = None) -> Self:
+    def fit(
+        self: Fitted, X: Features, y: Labels, X_val: Features | None = None, y_val: Labels | None = None
+    ) -> Fitted:
         """Fit on training rows; every choice is made on validation rows.
 
         Args:
@@ -44,7 +48,7 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """
         return self.fit_evidence(gather_evidence(X, y, X_val, y_val, seed=getattr(self, "seed", 0)))
 
-    def fit_evidence(self, evidence: Evidence) -> Self:
+    def fit_evidence(self: Fitted, evidence: Evidence) -> Fitted:
         """Fit on evidence that other methods share: same rows, same folds, same probes.
 
         Args:

@@ -13,6 +13,7 @@ from jaxtyping import Float32, Float64
 from torch import Tensor
 
 from vitgeom.probes.layers import RowSource
+from vitgeom.probes.row_access import read_rows
 from vitgeom.probes.standardise import Standardiser
 
 BLOCK_BYTES = 1 << 25
@@ -59,9 +60,13 @@ class ScaledRows:
         return replace(self, source=source)
 
     def rows(self, start: int, stop: int) -> Float32[Tensor, "b W"]:
-        """Return rows start..stop-1 in float32."""
+        """Return rows start..stop-1 in float32.
+
+        Raises:
+            InvalidInput: A value is NaN or infinite (row and layer named).
+        """
         parts = [
-            _standardised(self.source.rows(layer, start, stop), standardiser, float(scale))
+            _standardised(read_rows(self.source, layer, start, stop, name="X"), standardiser, float(scale))
             for layer, standardiser, scale in zip(self.layers, self.standardisers, self.scale, strict=True)
         ]
         return torch.cat(parts, dim=1)

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import torch
+
+from vitgeom.fusion.decorrelated import Factors
+from vitgeom.fusion.encoder import EncoderHead, initial_models
+from vitgeom.fusion.joint_training import Trained, TrainingSettings, train_jointly
+from vitgeom.fusion.orthogonality import orthogonality
+from vitgeom.seeding import generator_for
+
+
+def ring(num_rows: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return points and whether they lie outside of a circle: nothing that a linear encoder could tell."""
+    u = torch.randn(num_rows, 2, generator=generator_for(seed, "ring"))
+    return u, (u.square().sum(dim=1) > 1.4).long()
+
+
+def start(seeds: list[int]) -> EncoderHead:
+    factors = Factors(torch.eye(2, dtype=torch.float64), torch.zeros(2, 2, dtype=torch.float64))
+    return initial_models(
+        factors,
+        torch.zeros(2, dtype=torch.float64),
+        hidden_dim=32,
+        generators=[generator_for(seed, "encoder") for seed in seeds],
+    )
+
+
+def trained(seeds: list[int], **changes) -> Trained:
+    settings = {
+        "orth_weight": 0.1,
+        "l2": 1e-3,
+        "dropout": 0.1,
+        "learning_rate": 1e-2,
+        "max_epochs": 40,
+        "patience": 40,
+        "batch_size": 64,
+    } | changes
+    u, target = ring(400, 0)
+    u_val, val_target = ring(200, 1)
+    generators = [generator_for(seed, "encoder") for seed in seeds]
+    return train_jointly(
+        start(seeds),
+        u,
+        target,
+        u_val=u_val,
+        val_target=val_target,
+        settings=TrainingSettings(**settings),
+        generators=generators,
+    )
+
+
+def test_hidden_units_learn_what_the_linear_start_cannot():
+    result = trained([0])
+
+    assert float(result.start_loss[0]) > 0.69
+    assert float(result.val_loss[0]) < 0.35
+
+
+def test_seeds_side_by_side_equal_the_seeds_one_by_one():
+    together = trained([3, 4])
+
+    for place, seed in enumerate([3, 4]):
+        alone = trained([seed])
+        assert int(alone.epoch[0]) == int(together.epoch[place])
+        torch.testing.assert_close(alone.models.head[0], together.models.head[place], rtol=1e-3, atol=1e-4)
+
+
+def test_the_same_seed_gives_the_same_weights():
+    one, two = trained([0]), trained([0])
+
+    assert all(
+        torch.equal(a, b) for a, b in zip(one.models.parameters(), two.models.parameters(), strict=True)
+    )
+
+
+def test_no_epoch_leaves_the_start_as_it_is():
+    result = trained([0], max_epochs=0)
+
+    assert int(result.epoch[0]) == 0
+    assert torch.equal(result.models.direct, start([0]).direct)
+    assert torch.equal(result.val_loss, result.start_loss)
+
+
+def test_the_kept_state_is_that_of_the_least_validation_loss():
+    long = trained([0], learning_rate=0.3, max_epochs=30, patience=30)
+    models, (u_val, target) = long.models, ring(200, 1)
+    logits = models.logits(models.latents(u_val[None]))[0].double()
+
+    loss = float(torch.nn.functional.cross_entropy(logits, target))
+
+    assert abs(loss - float(long.val_loss[0])) < 1e-6
+    assert float(long.val_loss[0]) <= float(long.start_loss[0])
+
+
+def test_the_orthogonality_term_brings_correlations_down():
+    u, _ = ring(400, 0)
+
+    def correlation(weight: float) -> float:
+        models = trained([0], orth_weight=weight, max_epochs=15, patience=15).models
+        return float(orthogonality(models.latents(u[None]))[0])
+
+    assert correlation(1.0) < 0.5 * correlation(0.0)
+
+
+def test_rows_of_unknown_classes_are_left_out_of_validation():
+    u, target = ring(100, 0)
+    result = train_jointly(
+        start([0]),
+        u,
+        target,
+        u_val=u[:3],
+        val_target=torch.tensor([-1, -1, -1]),
+        settings=TrainingSettings(0.1, 1e-3, 0.0, 1e-2, 5, 2, 64),
+        generators=[generator_for(0, "encoder")],
+    )
+
+    assert int(result.epoch[0]) == 0, "nothing to judge by: the start stays"
