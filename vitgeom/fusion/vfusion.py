@@ -6,7 +6,7 @@ n = rows, L = layers, S = chosen layers, D = width, r = principal coordinates, d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -126,7 +126,7 @@ class VFusionClassifier(LayerClassifier):
             fitted.append(one)
         return tuple(fitted)
 
-    def fit_watched(self, evidence: Evidence, *, start: Start, on_epoch: OnEpoch) -> Self:
+    def fit_watched(self, evidence: Evidence, *, start: Start, on_epoch: OnEpoch) -> VFusionClassifier:
         """Fit like :meth:`fit_evidence`, from a start that is known, telling where training stands after each epoch.
 
         Args:
