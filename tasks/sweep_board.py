@@ -18,6 +18,8 @@ from vitgeom.errors import CorruptData
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
 
+NOTHING = Curve()
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -34,7 +36,7 @@ class Trial:
 
     index: int
     parameters: Parameters
-    curve: Curve = Curve()
+    curve: Curve = NOTHING
     accuracy: tuple[float, ...] = ()
     num_parameters: int | None = None
     problem: str | None = None
@@ -60,9 +62,7 @@ class Board:
         read = [read_trial(ledger, index, parameters) for index, parameters in enumerate(plan)]
         self._finished = {trial.index for trial in read if trial is not None}
         self.found = len(self._finished)
-        self._trials = [
-            trial or Trial(index, plan[index]) for index, trial in enumerate(read)
-        ]
+        self._trials = [trial or Trial(index, plan[index]) for index, trial in enumerate(read)]
 
     @property
     def trials(self) -> list[Trial]:

@@ -144,9 +144,7 @@ def _require_all(board: Board) -> None:
 
 def _settings(request: SweepRequest) -> dict[str, Any]:
     return {
-        name: value
-        for name, value in request.content().items()
-        if name not in ("address", "manifest_digest")
+        name: value for name, value in request.content().items() if name not in ("address", "manifest_digest")
     }
 
 

@@ -6,9 +6,7 @@ finished, is the board's word (:mod:`tasks.sweep_board`). An interrupted experim
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 import shutil
 import threading
 from pathlib import Path
@@ -27,7 +25,7 @@ from tasks.sweep_memory import memory
 from tasks.sweep_request import SweepRequest
 from tasks.sweep_trial import UnusableTrial, run_trial
 from tasks.task_spec import Ask
-from vitgeom.errors import ResourceShortage, VitgeomError
+from vitgeom.errors import ResourceShortage
 from vitgeom.store.uri import Root
 
 EXPERIMENTS = Path(".vitgeom") / "tune"
@@ -89,9 +87,7 @@ def trial(config: dict[str, Any]) -> None:
 
     def tell(epoch: int, loss: float, accuracy: float) -> bool:
         # A trial that is to be stopped does not come back from here: Tune ends it.
-        tune.report(
-            {"index": index, "event": "epoch", "epoch": epoch, "loss": loss, "accuracy": accuracy}
-        )
+        tune.report({"index": index, "event": "epoch", "epoch": epoch, "loss": loss, "accuracy": accuracy})
         return True
 
     try:
@@ -128,7 +124,9 @@ def _restored(request: SweepRequest, folder: Path) -> Any | None:
             return None
         return tune.Tuner.restore(str(folder), _trainable(request), restart_errored=True)
     except Exception as error:  # half-written notes of a killed driver raise whatever they like
-        _log.info("the experiment in %s cannot be restored (%s); its missing trials start afresh", folder, error)
+        _log.info(
+            "the experiment in %s cannot be restored (%s); its missing trials start afresh", folder, error
+        )
         return None
 
 

@@ -20,7 +20,7 @@ from vitgeom.store.feature_store import FeatureStore
 pytestmark = [pytest.mark.timeout(1800), pytest.mark.services]
 
 SPACE = {
-    "selection": ("holistic", "last"),
+    "selection": ("last", (0,)),
     "layer_scaling": ("none",),
     "orth_weight": (0.0, 0.1, 1.0),
     "hidden_dim": (4, 16),
@@ -69,14 +69,15 @@ def test_only_missing_trials_are_computed_again(
     drivers[-1].wait_for_files("trials/*.json", 2)
     os.kill(drivers[-1].process.pid, number)
     drivers[-1].process.wait(timeout=60)
-    drivers[-1].assert_all_gone(seconds=60)
+    # Ray's own agents look for their node for most of a minute before they end; they compute nothing.
+    drivers[-1].assert_all_gone(seconds=150)
     finished = {path: path.stat().st_mtime_ns for path in folder.rglob("trials/*.json")}
     assert 2 <= len(finished) < TRIALS
     assert list(scratch.glob(".vitgeom/tune/*/tuner.pkl"))
 
     drivers.append(SweepDriver(folder, scratch))
     resumed = drivers[-1].receipt()
-    drivers[-1].assert_all_gone(seconds=60)
+    drivers[-1].assert_all_gone(seconds=150)
     assert resumed["detail"]["computed_trials"] == TRIALS - len(finished)
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
     assert resumed["detail"]["trials"]["stopped"] > 0

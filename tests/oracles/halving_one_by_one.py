@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def stops_one_by_one(curves: Sequence[Sequence[float]], *, rungs: Sequence[int], factor: int) -> list[int | None]:
+def stops_one_by_one(
+    curves: Sequence[Sequence[float]], *, rungs: Sequence[int], factor: int
+) -> list[int | None]:
     """Return the rung each trial is stopped at; curves are whole."""
     reached: dict[int, list[float]] = {rung: [] for rung in rungs}
     stopped: list[int | None] = []

@@ -19,7 +19,13 @@ SPACE: dict[str, Any] = {"selection": ("holistic", "last"), "orth_weight": (0.0,
 def sweep_store(folder: Root | str) -> FeatureStore:
     """Write and seal three layers of features in three classes."""
     store = make_store(
-        folder, description=describe(), splits=ROWS, num_layers=3, width=6, rows_per_range=50, sample_id_width=24
+        folder,
+        description=describe(),
+        splits=ROWS,
+        num_layers=3,
+        width=6,
+        rows_per_range=50,
+        sample_id_width=24,
     )
     values, labels = layered_features(sum(ROWS.values()), 3, 6, 3, strength=0.8)
     first = dict(zip(ROWS, np.cumsum([0, *ROWS.values()]), strict=False))

@@ -41,7 +41,11 @@ def test_a_sample_is_a_part_of_the_grid_in_order_and_depends_on_the_seed() -> No
     ("space", "kind", "message"),
     [
         ({}, InvalidInput, "space must name at least 1 parameter"),
-        ({"latent_dims": (4,)}, UnknownName, "unknown parameter of the sweep 'latent_dims'. Did you mean 'latent_dim'?"),
+        (
+            {"latent_dims": (4,)},
+            UnknownName,
+            "unknown parameter of the sweep 'latent_dims'. Did you mean 'latent_dim'?",
+        ),
         ({"latent_dim": ()}, InvalidInput, "latent_dim must list at least 1 value"),
         ({"hidden_dim": (4, 8, 4)}, InvalidInput, "hidden_dim must list each value once, got 4 twice"),
         ({"orth_weight": (0.1, -1.0)}, InvalidInput, "orth_weight must be a number in"),

@@ -30,7 +30,13 @@ def test_where_and_how_does_not_change_the_path(changes: dict[str, Any]) -> None
 
 @pytest.mark.parametrize(
     "changes",
-    [{"manifest_digest": "e"}, {"space": {"hidden_dim": (2, 1)}}, {"seed": 1}, {"metric": "accuracy"}, {"early_stopping": "none"}],
+    [
+        {"manifest_digest": "e"},
+        {"space": {"hidden_dim": (2, 1)}},
+        {"seed": 1},
+        {"metric": "accuracy"},
+        {"early_stopping": "none"},
+    ],
 )
 def test_what_decides_the_result_changes_the_path(changes: dict[str, Any]) -> None:
     assert request(**changes).path != request().path

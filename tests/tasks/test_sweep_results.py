@@ -36,7 +36,14 @@ def trial(index: int, *losses: float, **changes: Any) -> Trial:
 
 
 def entry(index: int, loss: float, accuracy: float, size: int, state: str = "completed") -> dict[str, Any]:
-    return {"index": index, "val_loss": loss, "val_accuracy": accuracy, "num_parameters": size, "state": state, "problem": "why"}
+    return {
+        "index": index,
+        "val_loss": loss,
+        "val_accuracy": accuracy,
+        "num_parameters": size,
+        "state": state,
+        "problem": "why",
+    }
 
 
 def test_a_trial_that_ran_past_its_stop_is_cut_there() -> None:
@@ -75,7 +82,12 @@ def test_ties_go_to_fewer_weights_then_to_the_earlier_trial() -> None:
 
 
 def test_the_metric_decides_first() -> None:
-    found = [entry(0, 1.0, 0.5, 1), entry(1, 2.0, 0.9, 1), entry(2, 1.5, 0.9, 1), entry(3, 0.1, 1.0, 1, "stopped")]
+    found = [
+        entry(0, 1.0, 0.5, 1),
+        entry(1, 2.0, 0.9, 1),
+        entry(2, 1.5, 0.9, 1),
+        entry(3, 0.1, 1.0, 1, "stopped"),
+    ]
     assert winner(found, metric="log_loss")["index"] == 0
     assert winner(found, metric="accuracy")["index"] == 2
 

@@ -51,9 +51,7 @@ def evidence_from_tensors(
     evidence = Evidence(data, settings)
     for layer in sorted({int(name.partition(".")[0]) for name in tensors}):
         parts = {
-            name.partition(".")[2]: tensor
-            for name, tensor in tensors.items()
-            if name.startswith(f"{layer}.")
+            name.partition(".")[2]: tensor for name, tensor in tensors.items() if name.startswith(f"{layer}.")
         }
         numbers: dict[str, Any] = {name: kind(parts[name]) for name, kind in _NUMBERS.items()}
         evidence.take_up(

@@ -169,9 +169,7 @@ def _batches(num_rows: int, size: int, generators: list[Generator]) -> Iterator[
 
 
 @torch.no_grad()
-def _validation(
-    models: EncoderHead, u: Float32[Tensor, "m p"], target: Int64[Tensor, " m"]
-) -> Validation:
+def _validation(models: EncoderHead, u: Float32[Tensor, "m p"], target: Int64[Tensor, " m"]) -> Validation:
     """Return how each model stands; 0 throughout where no validation row has a known class."""
     count = len(models.head_bias)
     if not len(u):
