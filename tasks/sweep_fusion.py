@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from tasks.extract_features import torch_threads
@@ -41,18 +42,16 @@ def in_turn(request: SweepRequest, board: Board) -> None:
     """
     for index in board.missing():
         try:
-            size = run_trial(
-                request,
-                board.trials[index].parameters,
-                on_epoch=lambda epoch, loss, accuracy, index=index: board.note(
-                    index, epoch, loss=loss, accuracy=accuracy
-                ),
-            )
+            size = run_trial(request, board.trials[index].parameters, on_epoch=partial(_note, board, index))
         except UnusableTrial as error:
             board.fail(index, str(error))
         else:
             if not board.is_finished(index):
                 board.end(index, num_parameters=size)
+
+
+def _note(board: Board, index: int, epoch: int, loss: float, accuracy: float) -> bool:
+    return board.note(index, epoch, loss=loss, accuracy=accuracy)
 
 
 def run(request: SweepRequest, run_trials: RunTrials = in_turn) -> Receipt:

@@ -27,7 +27,7 @@ def evidence_tensors(evidence: Evidence, *, layers: Sequence[int]) -> dict[str, 
         evidence: From :func:`vitgeom.fusion.gather_evidence`.
         layers: Which layers.
     """
-    found = {}
+    found: dict[str, Tensor] = {}
     for layer in layers:
         probe = evidence.probe(layer)
         parts = {name: getattr(probe, name) for name in _TENSORS}
@@ -53,14 +53,11 @@ def evidence_from_tensors(
         parts = {
             name.partition(".")[2]: tensor for name, tensor in tensors.items() if name.startswith(f"{layer}.")
         }
-        numbers: dict[str, Any] = {name: kind(parts[name]) for name, kind in _NUMBERS.items()}
+        fields: dict[str, Any] = {name: parts[name] for name in _TENSORS}
+        fields |= {name: kind(parts[name]) for name, kind in _NUMBERS.items()}
         evidence.take_up(
             layer,
-            probe=LayerOutcome(
-                **{name: parts[name] for name in _TENSORS},
-                **numbers,
-                standardiser=Standardiser(parts["mean"], parts["std"]),
-            ),
+            probe=LayerOutcome(**fields, standardiser=Standardiser(parts["mean"], parts["std"])),
             held_out=parts["held_out"],
             val_logits=parts["val_logits"],
         )
