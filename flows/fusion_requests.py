@@ -33,17 +33,22 @@ def fusion_request_for(cell: Cell, wanted: Resolved, results: Results) -> Fusion
 def fusion_request_from(manifest: Manifest, wanted: Resolved) -> FusionRequest:
     """Return the request for sealed features."""
     fusion = wanted.params.fusion
-    probed = fit_probes.stored(probe_request_from(manifest, wanted))
     return FusionRequest(
         **_shared(wanted),
         address=manifest.address,
         manifest_digest=manifest.digest,
-        # Probes refitted on validation rows are other ones than those that methods are compared on.
-        probes=None if probed is None or wanted.params.probe.refit else probed.uri,
+        probes=fitted_probes(manifest, wanted),
         methods=VERTICAL if isinstance(fusion.methods, str) else fusion.methods,
         gate=GateSettings(**fusion.gate.model_dump()),
         concatenation=ConcatenationSettings(**fusion.concatenation.model_dump()),
     )
+
+
+def fitted_probes(manifest: Manifest, wanted: Resolved) -> str | None:
+    """Return where the probe step has left probes that fusion may take; None where it has not."""
+    # Probes refitted on validation rows are other ones than those that methods are compared on.
+    probed = None if wanted.params.probe.refit else fit_probes.stored(probe_request_from(manifest, wanted))
+    return None if probed is None else probed.uri
 
 
 def horizontal_request_for(cells: Sequence[Cell], wanted: Resolved, results: Results) -> HorizontalRequest:

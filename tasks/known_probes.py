@@ -6,6 +6,7 @@ from safetensors.torch import load
 
 from tasks.fusion_request import FusionRequest
 from tasks.probe_results import finished_results
+from tasks.sweep_request import SweepRequest
 from vitgeom.errors import InvalidInput
 from vitgeom.probes import LayerProbes
 from vitgeom.store.uri import Root
@@ -13,7 +14,7 @@ from vitgeom.store.uri import Root
 ALIKE = ("token", "last_layer", "tol")
 
 
-def known_probes(request: FusionRequest) -> LayerProbes | None:
+def known_probes(request: FusionRequest | SweepRequest) -> LayerProbes | None:
     """Return the stored probes that a request names; None if it names none, or they are not whole (any more).
 
     Args:
