@@ -17,7 +17,7 @@ from tests.support.sweep_features import sweep_request, sweep_store
 from vitgeom.store.feature_store import FeatureStore
 
 # On a busy machine Ray and torch need minutes to start.
-pytestmark = [pytest.mark.timeout(1800), pytest.mark.services]
+pytestmark = [pytest.mark.timeout(900), pytest.mark.services]
 
 SPACE = {
     "selection": ("last", (0,)),
@@ -58,30 +58,53 @@ def drivers(tmp_path: Path) -> Iterator[list[SweepDriver]]:
         driver.kill_leftovers()
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_only_missing_trials_are_computed_again(
-    number: signal.Signals, drivers: list[SweepDriver], tmp_path: Path
+def interrupted(driver: SweepDriver, folder: Path, number: signal.Signals) -> dict[Path, int]:
+    """Send a signal while trials run; return the finished ones with the times of their files."""
+    driver.wait_ready()
+    driver.wait_for_files("trials/*.json", 2)
+    os.kill(driver.process.pid, number)
+    driver.process.wait(timeout=60)
+    finished = {path: path.stat().st_mtime_ns for path in folder.rglob("trials/*.json")}
+    assert 2 <= len(finished) < TRIALS
+    return finished
+
+
+def assert_resumed(detail: dict[str, Any], finished: dict[Path, int]) -> None:
+    """Only missing trials were computed, and some were stopped early."""
+    assert detail["computed_trials"] == TRIALS - len(finished)
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    assert detail["trials"]["stopped"] > 0
+
+
+def undisturbed_digest(folder: Path) -> str:
+    return run(long_request(sweep_store(str(folder)), folder)).digest
+
+
+def test_a_killed_sweep_goes_on_where_it_was(drivers: list[SweepDriver], tmp_path: Path) -> None:
+    folder, scratch = tmp_path / "store", tmp_path / "scratch"
+    scratch.mkdir()
+    drivers.append(SweepDriver(folder, scratch))
+    finished = interrupted(drivers[0], folder, signal.SIGKILL)
+    assert list(scratch.glob(".vitgeom/tune/*/tuner.pkl"))
+
+    # At once: what the dead driver's Ray has left for a minute writes nothing.
+    drivers.append(SweepDriver(folder, scratch))
+    resumed = drivers[1].receipt()
+    assert_resumed(resumed["detail"], finished)
+    assert not list(scratch.glob(".vitgeom/tune/*"))
+    assert resumed["digest"] == undisturbed_digest(tmp_path / "serial")
+
+
+def test_a_terminated_sweep_leaves_no_process_and_goes_on_without_ray(
+    drivers: list[SweepDriver], tmp_path: Path
 ) -> None:
     folder, scratch = tmp_path / "store", tmp_path / "scratch"
     scratch.mkdir()
     drivers.append(SweepDriver(folder, scratch))
-    drivers[-1].wait_ready()
-    drivers[-1].wait_for_files("trials/*.json", 2)
-    os.kill(drivers[-1].process.pid, number)
-    drivers[-1].process.wait(timeout=60)
-    # Ray's own agents look for their node for most of a minute before they end; they compute nothing.
-    drivers[-1].assert_all_gone(seconds=150)
-    finished = {path: path.stat().st_mtime_ns for path in folder.rglob("trials/*.json")}
-    assert 2 <= len(finished) < TRIALS
-    assert list(scratch.glob(".vitgeom/tune/*/tuner.pkl"))
+    finished = interrupted(drivers[0], folder, signal.SIGTERM)
+    assert drivers[0].process.returncode == 143
+    drivers[0].assert_all_gone(seconds=20)
 
-    drivers.append(SweepDriver(folder, scratch))
-    resumed = drivers[-1].receipt()
-    drivers[-1].assert_all_gone(seconds=150)
-    assert resumed["detail"]["computed_trials"] == TRIALS - len(finished)
-    assert {path: path.stat().st_mtime_ns for path in finished} == finished
-    assert resumed["detail"]["trials"]["stopped"] > 0
-    assert not list(scratch.glob(".vitgeom/tune/*"))
-
-    undisturbed = run(long_request(sweep_store(str(tmp_path / "serial")), tmp_path / "serial"))
-    assert resumed["digest"] == undisturbed.digest
+    resumed = run(long_request(sweep_store(str(folder)), folder))
+    assert_resumed(resumed.detail, finished)
+    assert resumed.digest == undisturbed_digest(tmp_path / "serial")
