@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,15 @@ def test_finished_trials_are_found_again_and_running_ones_are_not(tmp_path: Path
     assert again.missing() == [1]
     assert (again.trials[0], again.trials[2]) == (first.trials[0], first.trials[2])
     assert again.trials[1].curve.loss == ()
+
+
+def test_a_trial_with_nothing_to_judge_by_is_kept_as_such(tmp_path: Path) -> None:
+    first, nothing = board(tmp_path), float("nan")
+    first.note(0, 0, loss=nothing, accuracy=nothing)
+    first.end(0, num_parameters=7)
+    again = board(tmp_path).trials[0]
+    assert again.curve.loss == (math.inf,)
+    assert math.isnan(again.accuracy[0])
 
 
 def test_a_stopped_trial_is_finished(tmp_path: Path) -> None:

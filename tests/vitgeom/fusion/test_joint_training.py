@@ -137,6 +137,24 @@ def test_each_epoch_is_told_from_the_start_on():
     torch.testing.assert_close(accuracy, (best == val_target).double().mean(dim=1))
 
 
+def test_without_a_known_class_nothing_is_told_but_that():
+    told = []
+    u, target = ring(60, 0)
+    train_jointly(
+        start([0]),
+        u,
+        target,
+        u_val=u[:4],
+        val_target=torch.full((4,), -1),
+        settings=TrainingSettings(0.0, 1e-3, 0.0, 1e-2, 2, 5, 60),
+        generators=[torch.Generator().manual_seed(0)],
+        on_epoch=lambda epoch, standing: told.append(standing) is None,
+    )
+
+    assert len(told) == 3
+    assert all(bool(one.loss.isnan().all() and one.accuracy.isnan().all()) for one in told)
+
+
 def test_listening_changes_nothing_and_false_ends_the_training():
     silent = trained([0], max_epochs=6)
     heard = trained([0], max_epochs=6, on_epoch=lambda epoch, standing: True)
