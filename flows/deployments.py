@@ -8,6 +8,7 @@ from flows import fuse as _fuse
 from flows import horizontal as _horizontal
 from flows import probe as _probe
 from flows import report as _report
+from flows import sweep as _sweep
 
 full_benchmark = _full_benchmark.full_benchmark.prefect
 extract = _extract.extract.prefect
@@ -15,3 +16,4 @@ probe = _probe.probe.prefect
 fuse = _fuse.fuse.prefect
 horizontal = _horizontal.horizontal.prefect
 report = _report.report.prefect
+sweep = _sweep.sweep.prefect

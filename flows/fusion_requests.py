@@ -37,11 +37,18 @@ def fusion_request_from(manifest: Manifest, wanted: Resolved) -> FusionRequest:
         **_shared(wanted),
         address=manifest.address,
         manifest_digest=manifest.digest,
-        probes=_stored_probes(manifest, wanted),
+        probes=fitted_probes(manifest, wanted),
         methods=VERTICAL if isinstance(fusion.methods, str) else fusion.methods,
         gate=GateSettings(**fusion.gate.model_dump()),
         concatenation=ConcatenationSettings(**fusion.concatenation.model_dump()),
     )
+
+
+def fitted_probes(manifest: Manifest, wanted: Resolved) -> str | None:
+    """Return where the probe step has left probes that fusion may take; None where it has not."""
+    # Probes refitted on validation rows are other ones than those that methods are compared on.
+    probed = None if wanted.params.probe.refit else fit_probes.stored(probe_request_from(manifest, wanted))
+    return None if probed is None else probed.uri
 
 
 def horizontal_request_for(cells: Sequence[Cell], wanted: Resolved, results: Results) -> HorizontalRequest:
@@ -68,18 +75,8 @@ def horizontal_request_from(
         addresses=tuple(manifest.address for manifest in manifests),
         manifest_digests=tuple(manifest.digest for manifest in manifests),
         backbones=tuple(backbones),
-        probes=tuple(_stored_probes(manifest, wanted) for manifest in manifests),
+        probes=tuple(fitted_probes(manifest, wanted) for manifest in manifests),
     )
-
-
-def _stored_probes(manifest: Manifest, wanted: Resolved) -> str | None:
-    """Return where the probes of sealed features lie; None if they are not fitted, or are no use here."""
-    if (
-        wanted.params.probe.refit
-    ):  # refitted on validation rows, they are other ones than those that methods are compared on
-        return None
-    probed = fit_probes.stored(probe_request_from(manifest, wanted))
-    return None if probed is None else probed.uri
 
 
 def _shared(wanted: Resolved) -> dict[str, Any]:

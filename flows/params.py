@@ -212,6 +212,34 @@ class Fusion(Block):
         return seeds
 
 
+Layers = Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
+
+
+class SweepSpace(Block):
+    """Values of VFusion's settings that a sweep combines; see ``vitgeom.fusion.vfusion.VFusionClassifier``."""
+
+    selection: tuple[Text | Layers, ...] = Field(min_length=1)
+    layer_scaling: tuple[Literal["quality", "none"] | Annotated[Real, Field(ge=0)], ...] = Field(min_length=1)
+    latent_dim: tuple[Count | None, ...] = Field(min_length=1)
+    orth_weight: tuple[Annotated[Real, Field(ge=0)], ...] = Field(min_length=1)
+    hidden_dim: tuple[NonNegativeInt, ...] = Field(min_length=1)
+
+
+class Sweep(Block):
+    """Which settings of VFusion are tried, and when a trial is given up; see ``tasks.sweep_request.SweepRequest``.
+
+    All other settings, such as epochs and folds, are those of ``fusion``, and those of the probes are those of ``probe``.
+    """
+
+    space: SweepSpace
+    num_samples: Count | None
+    early_stopping: Literal["asha", "none"]
+    grace_epochs: Count
+    reduction_factor: Annotated[StrictInt, Field(ge=2)]
+    metric: Literal["log_loss", "accuracy"]
+    threads: Count
+
+
 class Engine(Block):
     """Where the work runs; ``address`` is ``local`` (a private Ray) or names a cluster, never "whatever is found"."""
 
@@ -244,5 +272,6 @@ class Profile(Block):
     probe: Probe
     recoverability: Recoverability
     fusion: Fusion
+    sweep: Sweep
     engine: Engine
     tracking: Tracking

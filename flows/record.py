@@ -45,7 +45,17 @@ def record(
         tags: How it was run.
     """
     described = study_record(wanted, probed=probed, fused=fused, page=page, tags=tags)
-    tracked = track(described, uri=wanted.params.tracking.uri)
+    return deliver(described, uri=wanted.params.tracking.uri)
+
+
+def deliver(described: StudyRecord, *, uri: str | None) -> Tracked:
+    """Hand a record to the tracker and say where it is, or why it is not there.
+
+    Args:
+        described: What is to be recorded.
+        uri: The tracking URI of the parameters.
+    """
+    tracked = track(described, uri=uri)
     if tracked.queued:
         console.warn(
             f"not recorded in {tracked.uri} yet: {tracked.problem}. The record waits in {QUEUE} for the next run."
@@ -70,7 +80,7 @@ def study_record(
 ) -> StudyRecord:
     """Describe a study for the tracker."""
     done = [(outcome, outcome.receipt) for outcome in probed if outcome.receipt is not None]
-    params = flatten(wanted.params.model_dump(mode="json", exclude={"engine", "tracking"}))
+    params = flatten(wanted.params.model_dump(mode="json", exclude={"engine", "tracking", "sweep"}))
     comparisons = {outcome.cell.name: outcome.receipt for outcome in fused}
     cells = tuple(
         _cell_record(wanted, outcome, receipt, params, fused=comparisons.get(outcome.cell.name))

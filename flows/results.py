@@ -5,6 +5,8 @@
     features/<dataset>/<backbone>.json           manifest of the stored features, and what the dataset is
     probes/<dataset>/<backbone>.safetensors      fitted probes
     probes/<dataset>/<backbone>.json             how they were fitted and chosen
+    sweep/<dataset>/<backbone>.json              best settings of VFusion by validation, if swept
+    sweep/<dataset>/<backbone>.trials.json       every trial of that sweep
     recoverability/<dataset>/<backbone>.json     what earlier layers recover of the last layer's errors
     fusion/<dataset>/<backbone>.json             how methods compare that fuse the layers, what each chose, which failed and why
     fusion/<dataset>/<backbone>.safetensors      their class indices on the test images, by method and seed
@@ -40,6 +42,7 @@ FUSION_FILES = {
     "comparison.json": "fusion/{path}.json",
     "predictions.safetensors": "fusion/{path}.safetensors",
 }
+SWEEP_FILES = {"best.json": "sweep/{path}.json", "trials.json": "sweep/{path}.trials.json"}
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,16 @@ class Results:
         way_out = f"vitgeom stage horizontal --dataset {dataset}"
         content = _read(self.horizontal(dataset), dataset, way_out=way_out, stage="horizontal")
         return None if SKIPPED in content else content
+
+    def sweep(self, cell: Cell) -> dict[str, Path]:
+        """Return the places of a cell's sweep files by the name that they have in the store."""
+        return {name: self.folder / place.format(path=cell.path) for name, place in SWEEP_FILES.items()}
+
+    def write_sweep(self, cell: Cell, *, swept: Receipt) -> None:
+        """Copy a cell's sweep files out of the store."""
+        stored = Root(swept.uri)
+        for name, path in self.sweep(cell).items():
+            write_result(path, stored.read_bytes(name))
 
     def read_recoverability(self, cell: Cell) -> dict[str, Any]:
         """Return what was found for a cell.

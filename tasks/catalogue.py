@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tasks import extract_features, fit_fusion, fit_horizontal, fit_probes
+from tasks import extract_features, fit_fusion, fit_horizontal, fit_probes, sweep_fusion, sweep_memory
 from tasks.task_spec import TaskSpec
 
 
@@ -55,6 +55,13 @@ CATALOGUE: Mapping[str, TaskSpec] = {
             cpus=_threads,
             gpus=_gpu_if_cuda,
             memory=fit_horizontal.memory,
+        ),
+        TaskSpec(
+            name="sweep_fusion",
+            function=sweep_fusion.run,
+            cpus=_threads,
+            gpus=_no_gpu,
+            memory=sweep_memory.memory,
         ),
     )
 }

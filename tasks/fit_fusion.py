@@ -27,6 +27,7 @@ from tasks.method_fit import FittedMethod, first_error, fit_method
 from tasks.pinned_features import pinned_features
 from tasks.receipt import Receipt
 from tasks.stored_results import finished_results, receipt_of, write_results
+from tasks.sweep_request import SweepRequest
 from vitgeom.errors import NumericalFailure
 from vitgeom.fusion.best_layer import best_layer
 from vitgeom.fusion.comparison import compare
@@ -118,7 +119,7 @@ def layer_predictions(evidence: Evidence, test: RowSource) -> Int64[Tensor, "L n
     )
 
 
-def evidence_settings(request: FusionSettings) -> EvidenceSettings:
+def evidence_settings(request: FusionSettings | SweepRequest) -> EvidenceSettings:
     """Return how probes and held-out logits are made for a request."""
     return EvidenceSettings(
         l2=request.l2,

@@ -6,6 +6,7 @@ from safetensors.torch import load
 
 from tasks.fusion_request import FusionSettings
 from tasks.probe_results import finished_results
+from tasks.sweep_request import SweepRequest
 from vitgeom.errors import InvalidInput
 from vitgeom.probes import LayerProbes
 from vitgeom.store.uri import Root
@@ -13,7 +14,9 @@ from vitgeom.store.uri import Root
 ALIKE = ("token", "last_layer", "tol")
 
 
-def known_probes(place: str | None, settings: FusionSettings, *, manifest_digest: str) -> LayerProbes | None:
+def known_probes(
+    place: str | None, settings: FusionSettings | SweepRequest, *, manifest_digest: str
+) -> LayerProbes | None:
     """Return stored probes; None if there is no place to look at, or they are not whole (any more).
 
     Args:

@@ -15,10 +15,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "stage",
-        help="one step of the study: extract, probe, fuse, horizontal or report",
+        help="one step of the study: extract, probe, fuse, horizontal, sweep or report",
         description="Run one step of the study; DVC calls this.",
     )
-    command.add_argument("step", choices=("extract", "probe", "fuse", "horizontal", "report"))
+    command.add_argument("step", choices=("extract", "probe", "fuse", "horizontal", "sweep", "report"))
     add_study(command)
     add_orchestrator(command)
     command.set_defaults(run=run)
@@ -56,6 +56,10 @@ def _flow(step: str) -> Step[..., Any]:
         from flows.horizontal import horizontal
 
         return horizontal
+    if step == "sweep":
+        from flows.sweep import sweep
+
+        return sweep
     from flows.report import report
 
     return report

@@ -38,11 +38,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class _Job:
-    """One map, handed from the caller's thread to Ray's thread."""
+    """One piece of work, handed from the caller's thread to Ray's thread."""
 
-    spec: TaskSpec
-    requests: list[Request]
-    outcome: Outcome
+    work: Callable[[Connection, _Job], None]
     landed: queue.SimpleQueue[Receipt] = field(default_factory=queue.SimpleQueue)
     over: threading.Event = field(default_factory=threading.Event)
     error: BaseException | None = None
@@ -105,16 +103,18 @@ class RayEngine:
         wanted = list(requests)
         if not wanted:
             return []
-        for start in range(1, STARTS + 1):
-            job = _Job(spec, wanted, Outcome(task_name, wanted, label=label))
-            self._run(job, on_receipt)
-            if not isinstance(job.error, RayDidNotStart) or start == STARTS:
-                break
-            _log.warning("%s (try %d of %d)", job.error, start, STARTS)
-        if job.error is not None:
-            raise job.error
+        outcome = Outcome(task_name, wanted, label=label)
+        self._do(lambda connection, job: self._fly(connection, job, spec, wanted, outcome), on_receipt)
+        return outcome.receipts()
+
+    def conduct(self, work: Callable[[Connection, threading.Event], None]) -> None:
+        """Do work of another kind on this engine's connection, in its thread.
+
+        Args:
+            work: Given the connection, and an event; once that is set it must end within seconds.
+        """
         self._refuse_if_closed()
-        return job.outcome.receipts()
+        self._do(lambda connection, job: work(connection, self._stop), None)
 
     def close(self) -> None:
         """End running units by force and disconnect, within ten seconds."""
@@ -127,6 +127,18 @@ class RayEngine:
             raise EngineClosed(
                 "this engine is closed. Open a new one; stored units are kept and not computed again."
             )
+
+    def _do(self, work: Callable[[Connection, _Job], None], on_receipt: OnReceipt | None) -> None:
+        """Have Ray's thread do the work; try again only while Ray does not start."""
+        for start in range(1, STARTS + 1):
+            job = _Job(work)
+            self._run(job, on_receipt)
+            if not isinstance(job.error, RayDidNotStart) or start == STARTS:
+                break
+            _log.warning("%s (try %d of %d)", job.error, start, STARTS)
+        if job.error is not None:
+            raise job.error
+        self._refuse_if_closed()
 
     def _run(self, job: _Job, on_receipt: OnReceipt | None) -> None:
         try:
@@ -175,7 +187,7 @@ class RayEngine:
                     if connection is None:
                         connection = Connection(address=self._address, num_cpus=self._num_cpus)
                         self._connected.set()
-                    self._fly(job, connection)
+                    job.work(connection, job)
                 except BaseException as error:
                     job.error = error
                 finally:
@@ -186,19 +198,26 @@ class RayEngine:
             if connection is not None:
                 connection.close()
 
-    def _fly(self, job: _Job, connection: Connection) -> None:
+    def _fly(
+        self,
+        connection: Connection,
+        job: _Job,
+        spec: TaskSpec,
+        requests: Sequence[Request],
+        outcome: Outcome,
+    ) -> None:
         Flight(
             connection,
-            job.spec,
-            job.requests,
-            outcome=job.outcome,
+            spec,
+            requests,
+            outcome=outcome,
             landed=job.landed.put,
             stop=self._stop,
             policy=self._policy,
             max_in_flight=self._max_in_flight,
             wait_for_resources=self._patience,
         ).run()
-        connection.keep_logs |= job.outcome.lost_workers
+        connection.keep_logs |= outcome.lost_workers
 
 
 def _ended(thread: threading.Thread, *, seconds: float) -> bool:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.support.checkout import ROOT
@@ -19,9 +19,11 @@ PATIENCE = 400.0
 
 
 class Driver:
-    """One ``tests.support.extraction_driver`` process."""
+    """One ``tests.support.extraction_driver`` process, or another program that prints ``ready`` first."""
 
-    def __init__(self, store: Path, *, kind: str, pause: float, scratch: Path) -> None:
+    def __init__(
+        self, store: Path, *, kind: str, pause: float, scratch: Path, program: Sequence[str] | None = None
+    ) -> None:
         self.mark = f"VITGEOM_TEST_MARK={uuid.uuid4().hex}"
         self.pids_folder = scratch / f"pids-{self.mark[-8:]}"
         self.pids_folder.mkdir()
@@ -39,7 +41,7 @@ class Driver:
             "RAY_ADDRESS": "127.0.0.1:1",
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.extraction_driver", str(store), kind],
+            [sys.executable, "-m", *(program or ("tests.support.extraction_driver", str(store), kind))],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -55,7 +57,11 @@ class Driver:
 
     def wait_for_ranges(self, count: int) -> None:
         """Wait until the store holds so many finished ranges and work is still going on."""
-        self._until(lambda: len(list(self._store.rglob("done/*/*.json"))) >= count, seconds=PATIENCE)
+        self.wait_for_files("done/*/*.json", count)
+
+    def wait_for_files(self, pattern: str, count: int) -> None:
+        """Wait until the store holds so many files of that name and the driver is still there."""
+        self._until(lambda: len(list(self._store.rglob(pattern))) >= count, seconds=PATIENCE)
 
     def wait_for_workers(self) -> list[int]:
         """Wait until a unit has started and return the processes that compute."""

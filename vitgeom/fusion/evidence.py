@@ -187,6 +187,17 @@ class Evidence:
             )
         self._probes[layer] = layer_outcome(probes, number)
 
+    def take_up(
+        self,
+        layer: int,
+        *,
+        probe: LayerOutcome,
+        held_out: Float32[Tensor, "n K"],
+        val_logits: Float32[Tensor, "m K"],
+    ) -> None:
+        """Use what was computed for a layer before, on the same rows with the same settings."""
+        self._probes[layer], self._held_out[layer], self._val_logits[layer] = probe, held_out, val_logits
+
     def shared(self, key: Hashable, make: Callable[[], Shared]) -> Shared:
         """Return what methods have in common, made when first asked for and released by :meth:`close` if it :class:`HoldsFiles`.
 

@@ -10,7 +10,7 @@ M = models (seeds), n = training rows, m = validation rows, p = inputs, h = hidd
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -50,6 +50,23 @@ class TrainingSettings:
 
 
 @dataclass(frozen=True, eq=False)
+class Validation:
+    """How all models stand on the validation rows of known classes; NaN where there are none.
+
+    Attributes:
+        loss: Log-loss.
+        accuracy: Share of rows whose most probable class is right.
+    """
+
+    loss: Float64[Tensor, " M"]
+    accuracy: Float64[Tensor, " M"]
+
+
+OnEpoch = Callable[[int, Validation], bool]
+"""Told after each epoch, 0 for the linear stage, where the models stand; False ends the training."""
+
+
+@dataclass(frozen=True, eq=False)
 class Trained:
     """The best state of each model.
 
@@ -75,6 +92,7 @@ def train_jointly(
     val_target: Int64[Tensor, " m"],
     settings: TrainingSettings,
     generators: list[Generator],
+    on_epoch: OnEpoch | None = None,
 ) -> Trained:
     """Train all models; each has its own order of rows and its own dropout, from its own generator.
 
@@ -88,7 +106,12 @@ def train_jointly(
         val_target: Class indices, -1 for an unknown class (left out of the loss).
         settings: How.
         generators: One per model.
+        on_epoch: Told how each epoch ended, and may end the training; it decides nothing else.
     """
+
+    def wanted(epoch: int, loss: Float64[Tensor, " M"]) -> bool:
+        return on_epoch is None or on_epoch(epoch, Validation(loss, _accuracy(now, u_val, val_target)))
+
     now = EncoderHead(*(tensor.detach().clone().requires_grad_() for tensor in models.parameters()))
     anchor = torch.bmm(models.direct, models.head)
     known = val_target != UNKNOWN_CLASS
@@ -97,7 +120,7 @@ def train_jointly(
     start_loss = _validation_loss(best, u_val, val_target)
     best_loss, best_epoch = start_loss.clone(), torch.zeros(len(start_loss), dtype=torch.int64)
     optimiser = AdamW(now.parameters(), learning_rate=settings.learning_rate, weight_decay=0.0)
-    for epoch in range(1, settings.max_epochs + 1):
+    for epoch in range(1, settings.max_epochs + 1 if wanted(0, start_loss) else 1):
         share = 0.5 * (1.0 + math.cos(math.pi * (epoch - 1) / settings.max_epochs))
         for rows in _batches(len(u), settings.batch_size, generators):
             batch = picked(u, rows).to(target.device)
@@ -110,7 +133,7 @@ def train_jointly(
         for saved, tensor in zip(best.parameters(), now.parameters(), strict=True):
             saved[better] = tensor.detach()[better]
         best_loss[better], best_epoch[better] = val_loss[better], epoch
-        if bool((epoch - best_epoch >= settings.patience).all()):
+        if not wanted(epoch, val_loss) or bool((epoch - best_epoch >= settings.patience).all()):
             break
     return Trained(best, best_epoch, best_loss, start_loss)
 
@@ -171,3 +194,17 @@ def _validation_loss(
         log_p = torch.log_softmax(logits.double(), dim=2)
         total -= log_p[:, torch.arange(len(part)), target[where]].sum(dim=1)
     return total / len(u)
+
+
+@torch.no_grad()
+def _accuracy(
+    models: EncoderHead, u: Float32[Tensor, "m p"] | RowFile, target: Int64[Tensor, " m"]
+) -> Float64[Tensor, " M"]:
+    """Return each model's share of rows whose most probable class is right; NaN without rows."""
+    count = len(models.head_bias)
+    right = torch.zeros(count, dtype=torch.float64, device=target.device)
+    for where, block in blocks(u):
+        part = block.to(target.device)
+        logits = models.logits(models.latents(part.expand(count, *part.shape)))
+        right += (logits.argmax(dim=2) == target[where]).double().sum(dim=1)
+    return right / len(u)

@@ -17,7 +17,7 @@ from vitgeom.fusion.encoder import EncoderHead, initial_models
 from vitgeom.fusion.estimator import LayerClassifier
 from vitgeom.fusion.evidence import Evidence, gather_evidence
 from vitgeom.fusion.fused_inputs import FusedInputs, start_of_training
-from vitgeom.fusion.joint_training import Trained, TrainingSettings, train_jointly
+from vitgeom.fusion.joint_training import OnEpoch, Trained, TrainingSettings, train_jointly
 from vitgeom.fusion.quality import TEMPERATURES
 from vitgeom.fusion.selection import select_layers
 from vitgeom.fusion.vfusion_settings import checked_device, checked_settings, latent_count
@@ -122,6 +122,18 @@ class VFusionClassifier(LayerClassifier):
             fitted.append(one)
         return tuple(fitted)
 
+    def fit_watched(self, evidence: Evidence, *, on_epoch: OnEpoch) -> VFusionClassifier:
+        """Fit like :meth:`fit_evidence`, telling where training stands after each epoch.
+
+        Args:
+            evidence: From :func:`vitgeom.fusion.gather_evidence`.
+            on_epoch: Told the epoch (0 for the linear stage) and the validation figures; returns whether to go on.
+        """
+        self._describe(evidence)
+        inputs, trained = self._train(evidence, seeds=[self.seed], on_epoch=on_epoch)
+        self._keep(inputs, trained, number=0)
+        return self
+
     def transform(self, X: Features) -> np.ndarray:
         """Return the fused tokens z ``[n, d]``.
 
@@ -166,7 +178,9 @@ class VFusionClassifier(LayerClassifier):
         inputs, trained = self._train(evidence, seeds=[self.seed])
         self._keep(inputs, trained, number=0)
 
-    def _train(self, evidence: Evidence, *, seeds: Sequence[int]) -> tuple[FusedInputs, Trained]:
+    def _train(
+        self, evidence: Evidence, *, seeds: Sequence[int], on_epoch: OnEpoch | None = None
+    ) -> tuple[FusedInputs, Trained]:
         checked_settings(self)
         device = checked_device(self.device)
         layers = select_layers(self.selection, num_layers=evidence.data.train.num_layers)
@@ -203,6 +217,7 @@ class VFusionClassifier(LayerClassifier):
                 batch_size=self.batch_size or max(256, 10 * latent_dim),
             ),
             generators=generators,
+            on_epoch=on_epoch,
         )
         return start.inputs, trained
 

@@ -25,7 +25,7 @@ def start(seeds: list[int]) -> EncoderHead:
     )
 
 
-def trained(seeds: list[int], **changes) -> Trained:
+def trained(seeds: list[int], on_epoch=None, **changes) -> Trained:
     settings = {
         "orth_weight": 0.1,
         "l2": 1e-3,
@@ -46,6 +46,7 @@ def trained(seeds: list[int], **changes) -> Trained:
         val_target=val_target,
         settings=TrainingSettings(**settings),
         generators=generators,
+        on_epoch=on_epoch,
     )
 
 
@@ -115,3 +116,52 @@ def test_rows_of_unknown_classes_are_left_out_of_validation():
     )
 
     assert int(result.epoch[0]) == 0, "nothing to judge by: the start stays"
+
+
+def test_each_epoch_is_told_from_the_start_on():
+    told = []
+
+    def listen(epoch, standing):
+        told.append((epoch, standing.loss.clone(), standing.accuracy.clone()))
+        return True
+
+    result = trained([0, 1], on_epoch=listen, max_epochs=5)
+
+    assert [epoch for epoch, _, _ in told] == list(range(6))
+    losses = torch.stack([loss for _, loss, _ in told])
+    torch.testing.assert_close(losses.min(dim=0).values, result.val_loss)
+    assert losses.argmin(dim=0).tolist() == result.epoch.tolist()
+    u_val, val_target = ring(200, 1)
+    best = result.models.logits(result.models.latents(u_val.expand(2, -1, -1))).argmax(dim=2)
+    accuracy = torch.stack([told[int(epoch)][2][place] for place, epoch in enumerate(result.epoch)])
+    torch.testing.assert_close(accuracy, (best == val_target).double().mean(dim=1))
+
+
+def test_without_a_known_class_nothing_is_told_but_that():
+    told = []
+    u, target = ring(60, 0)
+    train_jointly(
+        start([0]),
+        u,
+        target,
+        u_val=u[:4],
+        val_target=torch.full((4,), -1),
+        settings=TrainingSettings(0.0, 1e-3, 0.0, 1e-2, 2, 5, 60),
+        generators=[torch.Generator().manual_seed(0)],
+        on_epoch=lambda epoch, standing: told.append(standing) is None,
+    )
+
+    assert len(told) == 3
+    assert all(bool(one.loss.isnan().all() and one.accuracy.isnan().all()) for one in told)
+
+
+def test_listening_changes_nothing_and_false_ends_the_training():
+    silent = trained([0], max_epochs=6)
+    heard = trained([0], max_epochs=6, on_epoch=lambda epoch, standing: True)
+    cut = trained([0], max_epochs=6, on_epoch=lambda epoch, standing: epoch < 2)
+    short = trained([0], max_epochs=6, on_epoch=lambda epoch, standing: False)
+
+    assert torch.equal(heard.models.head, silent.models.head)
+    assert int(cut.epoch) <= 2
+    assert int(short.epoch) == 0
+    assert torch.equal(short.val_loss, short.start_loss)
