@@ -146,7 +146,7 @@ def fit_concatenation(
     axes = _axes(train, max_components=max_components, seed=seed)
     features = _features(axes, train, problems=len(strengths) * num_classes, byte_budget=byte_budget)
 
-    def path(some: Float64[Tensor, " P"], tol: float) -> LinearPath:
+    def path(some: Float64[Tensor, " P"], tol: float, start: LinearPath | None = None) -> LinearPath:
         return fit_penalised_linear(
             features,
             target,
@@ -154,12 +154,13 @@ def fit_concatenation(
             num_classes=num_classes,
             l2=some,
             tol=tol,
+            start=start,
             byte_budget=byte_budget,
         )
 
-    loss = _losses(path(strengths, _GRID_TOL), axes, val, val_target)
-    chosen = choose_strength(loss)
-    final = path(strengths[chosen, None], _FINAL_TOL)
+    rough = path(strengths, _GRID_TOL)
+    chosen = choose_strength(_losses(rough, axes, val, val_target))
+    final = path(strengths[chosen, None], _FINAL_TOL, rough.of(chosen))
     release(features)
     return LinearConcat(axes.directions.double() @ final.weight[0], final.bias[0], float(strengths[chosen]))
 

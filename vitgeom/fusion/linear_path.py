@@ -36,6 +36,11 @@ class LinearPath:
     bias: Float64[Tensor, "P K"]
     converged: Bool[Tensor, " P"]
 
+    def of(self, number: int) -> LinearPath:
+        """Return one of the solutions."""
+        some = slice(number, number + 1)
+        return LinearPath(self.l2[some], self.weight[some], self.bias[some], self.converged[some])
+
     def logits(self, x: Float32[Tensor, "n r"]) -> Float64[Tensor, "n P K"]:
         """Return the logits of every strength."""
         inner = self.weight.transpose(0, 1).reshape(x.shape[1], -1)
@@ -51,6 +56,7 @@ def fit_penalised_linear(
     l2: Float64[Tensor, " P"],
     tol: float = 1e-4,
     max_iter: int = 100,
+    start: LinearPath | None = None,
     byte_budget: int = DEFAULT_BYTE_BUDGET,
 ) -> LinearPath:
     """Minimise mean cross-entropy + (lambda_p / 2) ||W||_F^2 on uncorrelated coordinates, bias not penalised.
@@ -62,8 +68,9 @@ def fit_penalised_linear(
         variances: Mean square of each coordinate.
         num_classes: K.
         l2: Strengths, > 0.
-        tol: Relative gradient norm. Choices by validation need no more than 1e-4.
+        tol: Relative gradient norm. Choices by validation need no more than 1e-3.
         max_iter: Most Newton steps per strength.
+        start: A rougher solution of the same strengths, to go on from; None to start at zero.
         byte_budget: Of which blocks of a file take a part.
     """
     if not len(variances):
@@ -97,10 +104,23 @@ def fit_penalised_linear(
         chunk_rows(width=rank, columns=len(l2) * num_classes, chunk_bytes=chunk_bytes),
         keep_probability=not streamed,
     )
-    solution = solve(objective, features, l2=l2, problems=torch.arange(len(l2)), tol=tol, max_iter=max_iter)
+    solution = solve(
+        objective,
+        features,
+        l2=l2,
+        problems=torch.arange(len(l2)),
+        tol=tol,
+        max_iter=max_iter,
+        start=None if start is None else _coefficients(start),
+    )
     weight = solution.coef[:, :, :-1].transpose(1, 2).contiguous()
     bias = solution.coef[:, :, -1]
     return LinearPath(l2, weight, bias - bias.mean(dim=1, keepdim=True), solution.converged)
+
+
+def _coefficients(path: LinearPath) -> Float64[Tensor, "P K q"]:
+    """Return weights and intercepts as the solver keeps them."""
+    return torch.cat([path.weight.transpose(1, 2), path.bias[:, :, None]], dim=2)
 
 
 def _with_an_empty_coordinate(features: Float32[Tensor, "n 1"] | RowFile) -> Float32[Tensor, "n 2"] | RowFile:

@@ -36,14 +36,20 @@ class ActiveProblems:
     """
 
     def __init__(
-        self, objective: SoftmaxObjective, *, l2: Float64[Tensor, " P"], problems: Int64[Tensor, " P"]
+        self,
+        objective: SoftmaxObjective,
+        *,
+        l2: Float64[Tensor, " P"],
+        problems: Int64[Tensor, " P"],
+        start: Float64[Tensor, "P K q"] | None = None,
     ) -> None:
-        """Start all problems at zero, where the gradient gives each its scale.
+        """Put all problems at their start; the gradient at zero gives each its scale.
 
         Args:
             objective: Data and float64 evaluation.
             l2: Penalties.
             problems: Which columns of the objective's row weights they use.
+            start: Weights in the basis, the last the bias; zero where it is None.
         """
         self._objective, self._l2, self._problems = objective, l2, problems
         self.place = torch.arange(len(l2), device=l2.device)
@@ -51,6 +57,8 @@ class ActiveProblems:
         self.coef = torch.zeros(shape, dtype=torch.float64, device=objective.x.device)
         self.now = self._evaluate(self.coef, self.place)
         self._scale = norm_of(self.now.gradient).clamp(min=SMALLEST_SCALE)
+        if start is not None:
+            self.coef, self.now = start, self._evaluate(start, self.place)
 
     @property
     def grad_norm(self) -> Float64[Tensor, " A"]:

@@ -56,6 +56,7 @@ def solve(
     problems: Int64[Tensor, " P"],
     tol: float,
     max_iter: int,
+    start: Float64[Tensor, "P K q"] | None = None,
 ) -> Solution:
     """Minimise P objectives that share their features.
 
@@ -69,8 +70,9 @@ def solve(
         problems: Which columns of the objective's row weights the problems use.
         tol: Relative gradient norm to reach.
         max_iter: Most Newton steps per problem.
+        start: Where to start, in the basis; zero if None. The tolerance is relative to the gradient at zero either way.
     """
-    active = ActiveProblems(objective, l2=l2, problems=problems)
+    active = ActiveProblems(objective, l2=l2, problems=problems, start=start)
     variances = torch.cat([objective.basis.variances, objective.basis.variances.new_ones(1)])
     coef, value, norms = active.coef.clone(), active.now.value.clone(), active.grad_norm
     iterations = torch.zeros(len(l2), dtype=torch.int64, device=l2.device)

@@ -61,3 +61,12 @@ def test_a_tighter_tolerance_is_reached_too(small, strengths):
     assert (solution.grad_norm <= 1e-10).all()
     assert solution.products < 200
     assert solution.coef.mean(dim=1).abs().max() < 1e-12  # no constant over classes is left behind
+
+
+def test_a_start_near_the_solution_saves_steps_and_ends_there_too(small, strengths):
+    objective, rough = run(small, strengths, tol=1e-3)
+    whole, going_on = run(small, strengths)[1], run(small, strengths, start=rough.coef)[1]
+    assert (going_on.grad_norm <= 1e-6).all()
+    assert (going_on.iterations < whole.iterations).all()
+    torch.testing.assert_close(going_on.value, whole.value, rtol=1e-9, atol=1e-12)
+    assert run(small, strengths, start=whole.coef)[1].iterations.tolist() == [0, 0, 0]
