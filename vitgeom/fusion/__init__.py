@@ -1,14 +1,26 @@
 """Vertical fusion: one classifier on the whole depth of a frozen backbone, and everything it is compared with."""
 
+from vitgeom.fusion.comparison import Comparison, compare
 from vitgeom.fusion.evidence import Evidence, EvidenceSettings, gather_evidence
+from vitgeom.fusion.hfusion import HFusionClassifier
+from vitgeom.fusion.methods import METHODS, Method, method
+from vitgeom.fusion.saving import load, save
 from vitgeom.fusion.selection import SELECTIONS, select_layers
 from vitgeom.fusion.vfusion import VFusionClassifier
 
 __all__ = [
+    "METHODS",
     "SELECTIONS",
+    "Comparison",
     "Evidence",
     "EvidenceSettings",
+    "HFusionClassifier",
+    "Method",
     "VFusionClassifier",
+    "compare",
     "gather_evidence",
+    "load",
+    "method",
+    "save",
     "select_layers",
 ]
