@@ -103,8 +103,10 @@ def _fusion(cell: Cell, wanted: Resolved, results: Results, problem: str | None)
     if problem:
         return named(failed=problem)
     results.read_fusion(cell)  # refuses, with the way out, where there is none yet
+    files = results.fusion(cell)
     return named(
-        comparison=str(results.fusion(cell)["comparison.json"].absolute()),
+        comparison=str(files["comparison.json"].absolute()),
+        predictions=str(files["predictions.safetensors"].absolute()),
         seconds_per_image=_times(lambda: fit_fusion.stored(fusion_request_for(cell, wanted, results))),
     )
 
@@ -119,7 +121,8 @@ def _across(
             yield named(failed=unfused[group.name])
         elif results.read_horizontal(group.dataset) is not None:
             yield named(
-                comparison=str(results.horizontal(group.dataset).absolute()),
+                comparison=str(results.horizontal(group.dataset)["comparison.json"].absolute()),
+                predictions=str(results.horizontal(group.dataset)["predictions.safetensors"].absolute()),
                 seconds_per_image=_times(
                     lambda members=members: fit_horizontal.stored(  # type: ignore[misc]
                         horizontal_request_for(members, wanted, results)

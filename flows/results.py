@@ -11,6 +11,7 @@
     fusion/<dataset>/<backbone>.json             how methods compare that fuse the layers, what each chose, which failed and why
     fusion/<dataset>/<backbone>.safetensors      their class indices on the test images, by method and seed
     horizontal/<dataset>.json                    the same table for the last layers of all backbones together
+    horizontal/<dataset>.safetensors             their class indices on the test images
     report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
 
 The features themselves stay in the store; a manifest names their address in it and their digest.
@@ -23,6 +24,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from safetensors.torch import save
 
 from flows.cell import Cell
 from flows.result_file import WAY_OUT, write_result
@@ -41,6 +44,10 @@ SKIPPED, TOO_FEW = "skipped", "horizontal fusion needs at least 2 backbones"
 FUSION_FILES = {
     "comparison.json": "fusion/{path}.json",
     "predictions.safetensors": "fusion/{path}.safetensors",
+}
+HORIZONTAL_FILES = {
+    "comparison.json": "horizontal/{dataset}.json",
+    "predictions.safetensors": "horizontal/{dataset}.safetensors",
 }
 SWEEP_FILES = {"best.json": "sweep/{path}.json", "trials.json": "sweep/{path}.trials.json"}
 
@@ -120,17 +127,24 @@ class Results:
         """
         return self._json(self.fusion(cell)["comparison.json"], cell, stage="fuse")
 
-    def horizontal(self, dataset: str) -> Path:
-        """Return the place of a dataset's comparison over several backbones."""
-        return self.folder / "horizontal" / f"{dataset}.json"
+    def horizontal(self, dataset: str) -> dict[str, Path]:
+        """Return the places of a dataset's comparison over several backbones by the name that they have in the store."""
+        return {name: self.folder / place.format(dataset=dataset) for name, place in HORIZONTAL_FILES.items()}
 
     def write_horizontal(self, dataset: str, *, fused: Receipt) -> None:
         """Copy a dataset's comparison over several backbones out of the store."""
-        write_result(self.horizontal(dataset), Root(fused.uri).read_bytes("comparison.json"))
+        stored = Root(fused.uri)
+        for name, path in self.horizontal(dataset).items():
+            write_result(path, stored.read_bytes(name))
 
     def skip_horizontal(self, dataset: str) -> None:
-        """Write that a dataset has too few backbones for a comparison over several."""
-        write_result(self.horizontal(dataset), (json.dumps({SKIPPED: TOO_FEW}, indent=1) + "\n").encode())
+        """Write that a dataset has too few backbones for a comparison over several, and predictions of nothing."""
+        told = {
+            "comparison.json": (json.dumps({SKIPPED: TOO_FEW}, indent=1) + "\n").encode(),
+            "predictions.safetensors": save({}),
+        }
+        for name, path in self.horizontal(dataset).items():
+            write_result(path, told[name])
 
     def read_horizontal(self, dataset: str) -> dict[str, Any] | None:
         """Return how methods compare over several backbones; None for a dataset that has too few.
@@ -139,7 +153,9 @@ class Results:
             InvalidInput: The dataset has no such comparison yet.
         """
         way_out = f"vitgeom stage horizontal --dataset {dataset}"
-        content = _read(self.horizontal(dataset), dataset, way_out=way_out, stage="horizontal")
+        content = _read(
+            self.horizontal(dataset)["comparison.json"], dataset, way_out=way_out, stage="horizontal"
+        )
         return None if SKIPPED in content else content
 
     def sweep(self, cell: Cell) -> dict[str, Path]:

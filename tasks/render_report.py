@@ -18,6 +18,7 @@ What the caller hands over (all small JSON; URIs are anything that ``vitgeom.sto
             QuarantineNote(path="a/b.png", reason="truncated"),)),),
         # how methods on all layers compare, or the reason why nobody knows; several backbones together come last
         fusion=(FusionSource(dataset="digits", backbone="nano_supervised", comparison=".../fusion/.../comparison.json",
+                             predictions=".../fusion/.../predictions.safetensors",
                              seconds_per_image={"vfusion": 2e-5}),),
         costs=(StageCost(stage="extract", dataset="digits", backbone="nano_supervised", seconds=3.2,
                          bytes=1048576, peak_bytes=500000000, rows=1797),),
@@ -48,6 +49,7 @@ from tasks.request import Request
 from vitgeom.report.combination import Combination, Failure
 from vitgeom.report.fused_pair import FusedPair, parse_fused_pair
 from vitgeom.report.gallery import paint_gallery
+from vitgeom.report.joined_pair import joined
 from vitgeom.report.material import Cost, DatasetFacts, Material
 from vitgeom.report.metrics import metrics_csv, summary
 from vitgeom.report.page import headline, render_page
@@ -85,7 +87,7 @@ class CombinationSource(_Small):
 
 
 class FusionSource(_Small):
-    """How methods on all layers of one pair compare: the URI of the comparison, or the reason why there is none.
+    """How methods on all layers of one pair compare: the URIs of comparison and predictions, or the reason why there are none.
 
     ``seconds_per_image`` are measured times by method, which no result file holds. ``horizontal``: ``backbone`` names several,
     and their last layers are compared with all of them together.
@@ -95,14 +97,16 @@ class FusionSource(_Small):
     backbone: str
     horizontal: bool = False
     comparison: str | None = None
+    predictions: str | None = None
     failed: str | None = None
     seconds_per_image: dict[str, float] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _made_or_failed(self) -> FusionSource:
-        if (self.comparison is None) == (self.failed is None):
+        given = [self.comparison, self.predictions]
+        if (self.failed is None) != all(given) or (self.failed is not None and any(given)):
             raise ValueError(
-                f"{self.dataset} × {self.backbone} must give either comparison (it was made) or failed (the reason), "
+                f"{self.dataset} × {self.backbone} must give either comparison and predictions (they were made) or failed (the reason), "
                 f"got {self.model_dump(exclude_none=True)}."
             )
         return self
@@ -213,11 +217,13 @@ def _stamp(request: RenderRequest) -> str:
     addresses: Any = {
         "out": True,
         "combinations": {"__all__": set(RESULTS)},
-        "fusion": {"__all__": {"comparison"}},
+        "fusion": {"__all__": {"comparison", "predictions"}},
     }
     sources = [source for source in request.combinations if source.failed is None]
     results = [_read(getattr(source, name)) for source in sources for name in RESULTS]
-    results += [_read(source.comparison) for source in request.fusion if source.failed is None]
+    made = [source for source in request.fusion if source.failed is None]
+    results += [_read(source.comparison) for source in made]
+    results += [hashlib.sha256(_read_bytes(source.predictions)).hexdigest() for source in made]
     return stamp_of(request.model_dump(mode="json", exclude=addresses), results)
 
 
@@ -232,6 +238,8 @@ def _publish(out: Root, files: Mapping[str, bytes]) -> None:
 
 
 def _material(request: RenderRequest) -> Material:
+    made = [source for source in request.fusion if source.failed is None]
+    across = tuple(_fused(source) for source in made if source.horizontal)
     return Material(
         title=request.title,
         subject=request.subject,
@@ -259,12 +267,8 @@ def _material(request: RenderRequest) -> Material:
             for cost in request.costs
         ),
         provenance=request.provenance,
-        fused=tuple(
-            _fused(source) for source in request.fusion if source.failed is None and not source.horizontal
-        ),
-        across=tuple(
-            _fused(source) for source in request.fusion if source.failed is None and source.horizontal
-        ),
+        fused=tuple(joined(_fused(source), across) for source in made if not source.horizontal),
+        across=across,
         unfused=tuple(
             Failure(source.dataset, source.backbone, source.failed)
             for source in request.fusion
@@ -278,6 +282,7 @@ def _fused(source: FusionSource) -> FusedPair:
         dataset=source.dataset,
         backbone=source.backbone,
         table=_read(source.comparison),
+        predictions=_read_bytes(source.predictions),
         seconds_per_image=source.seconds_per_image,
     )
 
@@ -293,6 +298,16 @@ def _combination(source: CombinationSource) -> Combination:
 
 
 def _read(uri: str | None) -> Any:
+    root, name = _place(uri)
+    return root.read_json(name)
+
+
+def _read_bytes(uri: str | None) -> bytes:
+    root, name = _place(uri)
+    return root.read_bytes(name)
+
+
+def _place(uri: str | None) -> tuple[Root, str]:
     assert uri is not None, "the request refuses a finished pair without its files"
     folder, _, name = uri.rpartition("/")
-    return Root(folder or ".").read_json(name)
+    return Root(folder or "."), name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from safetensors.torch import save
 
 from vitgeom.fusion.comparison import compare
 from vitgeom.fusion.methods import METHODS
@@ -21,23 +22,33 @@ SKILLS = {
 NUM_TEST = 300
 
 
+def planted_answers(skills: dict[str, float] | None = None) -> dict[str, torch.Tensor]:
+    """Return the content of a ``predictions.safetensors`` whose methods are right on such shares of the samples."""
+    draws = torch.rand(NUM_TEST, generator=generator_for(2, "draws"))
+    # One draw decides for all methods, so that a better one is right wherever a worse one is.
+    answers = {
+        name: (draws >= skill).long()[None] for name, skill in (SKILLS if skills is None else skills).items()
+    }
+    return {
+        **{
+            name: torch.cat([line, line]) if name in METHODS and METHODS[name].stochastic else line
+            for name, line in answers.items()
+        },
+        "layers": torch.stack([(draws >= 0.6).long(), (draws >= 0.7).long(), (draws <= 0.4).long()]),
+        "target": torch.zeros(NUM_TEST, dtype=torch.int64),
+    }
+
+
 def planted_table(
     skills: dict[str, float] | None = None,
     *,
     reference: str = "vfusion",
     failures: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the content of a ``comparison.json`` whose methods are right on such shares of the samples."""
+    """Return the content of the ``comparison.json`` beside :func:`planted_answers`."""
     skills = SKILLS if skills is None else skills
-    target = torch.zeros(NUM_TEST, dtype=torch.int64)
-    draws = torch.rand(NUM_TEST, generator=generator_for(2, "draws"))
-    # One draw decides for all methods, so that a better one is right wherever a worse one is.
-    answers = {name: (draws >= skill).long()[None] for name, skill in skills.items()}
-    answers = {
-        name: torch.cat([line, line]) if name in METHODS and METHODS[name].stochastic else line
-        for name, line in answers.items()
-    }
-    layers = torch.stack([(draws >= 0.6).long(), (draws >= 0.7).long(), (draws <= 0.4).long()])
+    answers = planted_answers(skills)
+    target, layers = answers.pop("target"), answers.pop("layers")
     comparison = compare(
         answers,
         target,
@@ -49,6 +60,7 @@ def planted_table(
     )
     return {
         "comparison": comparison.to_json(),
+        "layers": {"number": len(layers), "best": 1},
         "methods": [
             {
                 "name": name,
@@ -56,6 +68,7 @@ def planted_table(
                 "family": METHODS[name].family,
                 "parameters": 12_345,
                 "flops_per_image": 24_690,
+                "backbone_passes": 2 if METHODS[name].several_backbones else 1,
             }
             for name in skills
             if name in METHODS
@@ -73,6 +86,7 @@ def fused_pair(*, dataset: str = "digits", backbone: str = "nano_supervised", **
         dataset=dataset,
         backbone=backbone,
         table=planted_table(**planted),
+        predictions=save(planted_answers(planted.get("skills"))),
         seconds_per_image={"vfusion": 2.5e-5},
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 from vitgeom.bootstrap import Interval
 from vitgeom.errors import InvalidInput
 from vitgeom.fusion.comparison import Comparison, MethodScore
+from vitgeom.report.answers import Answers, parse_answers
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class MethodRow:
         parameters: Fitted numbers that a prediction uses; None where they were not counted.
         flops_per_image: Operations of a prediction on top of the backbone, likewise.
         seconds_per_image: Measured when it was fitted; None if nobody remembers.
+        backbone_passes: How many backbones an image passes through.
     """
 
     title: str
@@ -31,6 +33,7 @@ class MethodRow:
     parameters: int | None = None
     flops_per_image: int | None = None
     seconds_per_image: float | None = None
+    backbone_passes: int = 1
 
     @property
     def name(self) -> str:
@@ -47,6 +50,7 @@ class FusedPair:
         backbone: Label of the backbone, or of all of them.
         comparison: The numbers.
         methods: In the order of the table.
+        answers: What they said about each image.
         failures: Title and error of each method that could not be fitted.
     """
 
@@ -54,6 +58,7 @@ class FusedPair:
     backbone: str
     comparison: Comparison
     methods: tuple[MethodRow, ...]
+    answers: Answers
     failures: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -76,6 +81,7 @@ def parse_fused_pair(
     dataset: str,
     backbone: str,
     table: Mapping[str, Any],
+    predictions: bytes,
     seconds_per_image: Mapping[str, float],
 ) -> FusedPair:
     """Read the comparison of one pair.
@@ -84,10 +90,11 @@ def parse_fused_pair(
         dataset: Label of the dataset.
         backbone: Label of the backbone, or of all of them.
         table: Content of its ``comparison.json``.
+        predictions: Content of its ``predictions.safetensors``.
         seconds_per_image: Measured times by method; may be empty.
 
     Raises:
-        InvalidInput: A part is missing, or a number is not finite.
+        InvalidInput: A part is missing, a number is not finite, or table and predictions do not belong together.
     """
     where = f"{dataset} × {backbone}"
     try:
@@ -101,6 +108,7 @@ def parse_fused_pair(
                 _row(score, about.get(score.name), seconds_per_image.get(score.name))
                 for score in comparison.rows
             ),
+            answers=parse_answers(predictions, best_layer=int(table["layers"]["best"]), where=where),
             failures=tuple((entry["title"], entry["error"]) for entry in table["failures"]),
         )
         comparison.row(comparison.reference)
@@ -110,6 +118,7 @@ def parse_fused_pair(
             "another version? Run the stage fuse again."
         ) from error
     _check_finite(pair)
+    _check_answers(pair)
     return pair
 
 
@@ -124,7 +133,17 @@ def _row(score: MethodScore, about: Mapping[str, Any] | None, seconds: float | N
         parameters=int(about["parameters"]),
         flops_per_image=int(about["flops_per_image"]),
         seconds_per_image=seconds,
+        backbone_passes=int(about["backbone_passes"]),
     )
+
+
+def _check_answers(pair: FusedPair) -> None:
+    told, held = {row.name for row in pair.methods}, set(pair.answers.predicted)
+    if told != held or len(pair.answers.target) != pair.comparison.num_samples:
+        raise InvalidInput(
+            f"the predictions of {pair.label} must be those of its table with {pair.comparison.num_samples} test images: missing "
+            f"{sorted(told - held)}, unknown {sorted(held - told)}, {len(pair.answers.target)} images. Run the stage again that made them."
+        )
 
 
 def _check_finite(pair: FusedPair) -> None:

@@ -1,4 +1,4 @@
-"""Means of the comparisons over datasets, and the paper's own figures beside them."""
+"""Means of the comparisons over datasets, with intervals, and the paper's own figures beside them."""
 
 from __future__ import annotations
 
@@ -6,69 +6,123 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
 
+from vitgeom.bootstrap import Interval
+from vitgeom.fusion.pooled import BEST_LAYER, Pooled, pool
 from vitgeom.report.combination import Combination
-from vitgeom.report.fused_pair import FusedPair
+from vitgeom.report.fused_pair import FusedPair, MethodRow
 from vitgeom.report.numbers import NONE, percent, points
+from vitgeom.report.verdict import spelled
+
+FUSED = "vfusion"
 
 
 @dataclass(frozen=True)
 class MethodMean:
-    """One method over all datasets of a backbone.
+    """One method over all datasets and backbones.
 
     Attributes:
-        name: Of the method.
-        title: For readers.
-        by_backbone: Label of a backbone -> mean accuracy over its datasets; None where the method is missing on one of them, since
-            means over different datasets cannot be compared.
+        row: The method where it first appears: title, family, backbone passes.
+        accuracy: Mean over all pairs; None where the method is missing on one of them, since means over different datasets cannot be
+            compared.
+        difference: To VFusion, likewise; None for VFusion itself too.
+        gap_closed: Share of the way from the chosen layer to the oracle, of mean accuracies.
+        by_backbone: Label of a backbone -> mean accuracy over its datasets.
     """
 
-    name: str
-    title: str
+    row: MethodRow
+    accuracy: Interval | None
+    difference: Interval | None
+    gap_closed: Interval | None
     by_backbone: tuple[tuple[str, float | None], ...]
 
+    @property
+    def name(self) -> str:
+        """Key of the method."""
+        return self.row.name
 
-def method_means(pairs: Sequence[FusedPair]) -> tuple[MethodMean, ...]:
-    """Return the mean accuracy of every method by backbone, methods in the order in which they first appear.
+
+def pooled(pairs: Sequence[FusedPair]) -> Pooled:
+    """Return all pairs as one, with as many resamples as each of them has.
 
     Args:
-        pairs: All comparisons.
+        pairs: At least one.
     """
-    titles = {row.name: row.title for pair in pairs for row in pair.methods}
-    backbones = list(dict.fromkeys(pair.backbone for pair in pairs))
-    return tuple(
-        MethodMean(
-            name,
-            title,
-            tuple(
-                (backbone, _mean_accuracy([pair for pair in pairs if pair.backbone == backbone], name))
-                for backbone in backbones
-            ),
-        )
-        for name, title in titles.items()
+    return pool(
+        [pair.answers.outcomes(pair.dataset) for pair in pairs],
+        seed=0,
+        num_resamples=pairs[0].comparison.num_bootstrap,
     )
 
 
+def method_means(pairs: Sequence[FusedPair]) -> tuple[MethodMean, ...]:
+    """Return the means of every method, in the order in which they first appear.
+
+    Args:
+        pairs: At least one.
+    """
+    rows: dict[str, MethodRow] = {}
+    for pair in pairs:
+        for row in pair.methods:
+            rows.setdefault(row.name, row)
+    backbones = list(dict.fromkeys(pair.backbone for pair in pairs))
+    whole = pooled(pairs)
+    found = []
+    for name, row in rows.items():
+        everywhere = name in whole.names
+        compared = everywhere and FUSED in whole.names and name != FUSED
+        found.append(
+            MethodMean(
+                row,
+                accuracy=whole.accuracy(name) if everywhere else None,
+                difference=whole.difference(name, FUSED) if compared else None,
+                gap_closed=whole.gap_closed(name) if everywhere else None,
+                by_backbone=tuple(
+                    (backbone, _mean_accuracy([pair for pair in pairs if pair.backbone == backbone], name))
+                    for backbone in backbones
+                ),
+            )
+        )
+    return tuple(found)
+
+
 def paper_figures(pairs: Sequence[FusedPair], finished: Sequence[Combination]) -> list[tuple[str, str, str]]:
-    """Return (what, the paper's figure, ours) for every figure that the paper states about fusing layers.
+    """Return (what, the paper's figure, ours with its interval) for every figure that the paper states about fusing layers.
 
     Means are over all pairs; the share of the gap is that of the mean accuracies.
 
     Args:
-        pairs: All comparisons.
+        pairs: At least one.
         finished: The pairs' recoverability.
     """
-    fused = _mean_accuracy(pairs, "vfusion")
+    whole = pooled(pairs)
     recovered = [pair.r_any.value for pair in finished if pair.r_any is not None]
     spread = f"{100 * min(recovered):.0f} to {percent(max(recovered))}" if recovered else NONE
+    fused = FUSED in whole.names
     return [
-        ("mean accuracy of VFusion", "91.4 %", percent(fused)),
-        ("VFusion − best layer", "+1.9 points", _difference(pairs, "vfusion", "best_layer")),
-        ("VFusion − Super Learner", "+1.7 points", _difference(pairs, "vfusion", "super_learner")),
-        ("gap between best layer and oracle that VFusion closes", "45 %", _closed(pairs)),
-        ("last half of the layers − all", "−0.3 points", _difference(pairs, "vfusion_last_half", "vfusion")),
-        ("every second layer − all", "−0.9 points", _difference(pairs, "vfusion_strided2", "vfusion")),
+        ("mean accuracy of VFusion", "91.4 %", spelled(whole.accuracy(FUSED) if fused else None)),
+        ("VFusion − best layer", "+1.9 points", _difference(whole, FUSED, BEST_LAYER)),
+        ("VFusion − Super Learner", "+1.7 points", _difference(whole, FUSED, "super_learner")),
+        (
+            "gap between best layer and oracle that VFusion closes",
+            "45 %",
+            spelled(whole.gap_closed(FUSED) if fused else None).replace("-", "−"),
+        ),
+        ("last half of the layers − all", "−0.3 points", _difference(whole, "vfusion_last_half", FUSED)),
+        ("every second layer − all", "−0.9 points", _difference(whole, "vfusion_strided2", FUSED)),
         ("R_any over datasets and backbones", "18 to 76 %", spread),
     ]
+
+
+def spelled_difference(span: Interval | None, *, missing: str = NONE) -> str:
+    """Return a difference of two shares in points with its interval.
+
+    Args:
+        span: The difference, or ``None``.
+        missing: What to show for ``None``.
+    """
+    if span is None:
+        return missing
+    return f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")
 
 
 def _mean_accuracy(pairs: Sequence[FusedPair], name: str) -> float | None:
@@ -77,15 +131,6 @@ def _mean_accuracy(pairs: Sequence[FusedPair], name: str) -> float | None:
     return mean(found) if found and len(found) == len(rows) else None
 
 
-def _difference(pairs: Sequence[FusedPair], one: str, other: str) -> str:
-    first, second = _mean_accuracy(pairs, one), _mean_accuracy(pairs, other)
-    return NONE if first is None or second is None else points(first - second)
-
-
-def _closed(pairs: Sequence[FusedPair]) -> str:
-    fused = _mean_accuracy(pairs, "vfusion")
-    if fused is None:
-        return NONE
-    best = mean(pair.comparison.best_layer_accuracy for pair in pairs)
-    gap = mean(pair.comparison.oracle for pair in pairs) - best
-    return NONE if gap <= 0 else percent((fused - best) / gap).replace("-", "−")
+def _difference(whole: Pooled, one: str, other: str) -> str:
+    known = one in whole.names and other in whole.names
+    return spelled_difference(whole.difference(one, other) if known else None)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vitgeom.bootstrap import Interval
 from vitgeom.report.combination import Combination
 from vitgeom.report.fused_pair import FusedPair, MethodRow
-from vitgeom.report.fusion_means import method_means, paper_figures
+from vitgeom.report.fusion_means import FUSED, method_means, paper_figures, pooled, spelled_difference
 from vitgeom.report.markup import Markup, table
-from vitgeom.report.numbers import NONE, percent, points
+from vitgeom.report.numbers import NONE, percent
 from vitgeom.report.verdict import spelled
 
 UNKNOWN = "not recorded"
+MISSING = "not on all"
 REFERENCE = "reference"
 METRIC_UNITS = ("", " k", " M", " G", " T")
 
@@ -35,6 +35,7 @@ def methods(pair: FusedPair) -> Markup:
         "parameters",
         "FLOPs per image",
         "time per image",
+        "backbone passes",
     )
     rows = [_row(row) for row in pair.methods]
     empty = ("",) * (len(header) - 3)
@@ -48,7 +49,7 @@ def methods(pair: FusedPair) -> Markup:
 
 
 def means(pairs: Sequence[FusedPair]) -> Markup:
-    """Return one row per method: mean accuracy over datasets, by backbone.
+    """Return one row per method: mean accuracy over datasets and backbones, difference to VFusion, gap closed, and the means by backbone.
 
     Args:
         pairs: At least one.
@@ -56,14 +57,35 @@ def means(pairs: Sequence[FusedPair]) -> Markup:
     found = method_means(pairs)
     backbones = [backbone for backbone, _ in found[0].by_backbone]
     rows = [
-        (entry.title, *(percent(value, missing="not on all") for _, value in entry.by_backbone))
+        (
+            entry.row.title,
+            entry.row.family,
+            spelled(entry.accuracy, missing=MISSING),
+            REFERENCE if entry.name == FUSED else spelled_difference(entry.difference, missing=MISSING),
+            spelled(entry.gap_closed, missing="no gap").replace("-", "−"),
+            *(percent(value, missing=MISSING) for _, value in entry.by_backbone),
+            str(entry.row.backbone_passes),
+        )
         for entry in found
     ]
-    count = len({pair.dataset for pair in pairs})
+    whole, datasets = pooled(pairs), len({pair.dataset for pair in pairs})
     return table(
-        ("method", *backbones),
+        (
+            "method",
+            "works on",
+            "mean accuracy",
+            "difference to VFusion",
+            "gap closed",
+            *(f"on {backbone}" for backbone in backbones),
+            "backbone passes",
+        ),
         rows,
-        caption=f"Mean test accuracy over {count} {'dataset' if count == 1 else 'datasets'}, by backbone.",
+        caption=(
+            f"Ablations: mean test accuracy over {whole.num_pairs} pairs of {datasets} {'dataset' if datasets == 1 else 'datasets'} and "
+            f"{len(backbones)} {'backbone' if len(backbones) == 1 else 'backbones'}, n = {whole.num_samples:,} test images. 95 % intervals from "
+            "resampled test images, the same for all methods and backbones, so differences are paired; they are about these datasets and "
+            "backbones, not about others. McNemar p and cost of each pair stand in its own table."
+        ),
     )
 
 
@@ -77,7 +99,10 @@ def paper(pairs: Sequence[FusedPair], finished: Sequence[Combination]) -> Markup
     return table(
         ("mean over datasets and backbones", "paper", "here"),
         paper_figures(pairs, finished),
-        caption="Paper / here: other datasets and backbones, so the sizes need not agree; signs and order are what can be compared.",
+        caption=(
+            f"Paper / here: other datasets and backbones, so the sizes need not agree; signs and order are what can be compared. Here: "
+            f"{len(pairs)} pairs, n = {pooled(pairs).num_samples:,} test images, 95 % intervals."
+        ),
     )
 
 
@@ -114,15 +139,12 @@ def _row(row: MethodRow) -> tuple[str, ...]:
         row.title,
         row.family,
         spelled(score.accuracy),
-        REFERENCE if score.difference is None else _difference(score.difference),
+        spelled_difference(score.difference, missing=REFERENCE),
         REFERENCE if score.mcnemar_p is None else f"{score.mcnemar_p:.2g}",
         percent(score.gap_closure, missing="no gap").replace("-", "−"),
         "no randomness" if score.seed_deviation is None else f"{100 * score.seed_deviation:.2f} points",
         count(row.parameters, missing=UNKNOWN),
         count(row.flops_per_image, missing=UNKNOWN),
         short_time(row.seconds_per_image, missing=UNKNOWN),
+        str(row.backbone_passes),
     )
-
-
-def _difference(span: Interval) -> str:
-    return f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")

@@ -16,7 +16,10 @@ def percent(share: float | None, *, missing: str = NONE) -> str:
         share: The share, or ``None``.
         missing: What to show for ``None``.
     """
-    return missing if share is None else f"{100 * share:.1f} %"
+    if share is None:
+        return missing
+    text = f"{100 * share:.1f}"
+    return f"{'0.0' if text == '-0.0' else text} %"
 
 
 def points(difference: float | None, *, missing: str = NONE) -> str:

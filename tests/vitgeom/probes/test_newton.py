@@ -64,7 +64,7 @@ def test_a_tighter_tolerance_is_reached_too(small, strengths):
 
 
 def test_a_start_near_the_solution_saves_steps_and_ends_there_too(small, strengths):
-    objective, rough = run(small, strengths, tol=1e-3)
+    _, rough = run(small, strengths, tol=1e-3)
     whole, going_on = run(small, strengths)[1], run(small, strengths, start=rough.coef)[1]
     assert (going_on.grad_norm <= 1e-6).all()
     assert (going_on.iterations < whole.iterations).all()

@@ -3,14 +3,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from safetensors.torch import save
 
-from tests.support.fused_results import NUM_TEST, SKILLS, across, fused_pair, planted_table
+from tests.support.fused_results import NUM_TEST, SKILLS, across, fused_pair, planted_answers, planted_table
 from vitgeom.errors import InvalidInput
 from vitgeom.report.fused_pair import parse_fused_pair
 
 
-def parsed(table: dict[str, Any]) -> Any:
-    return parse_fused_pair(dataset="digits", backbone="nano", table=table, seconds_per_image={})
+def parsed(table: dict[str, Any], answers: dict[str, Any] | None = None) -> Any:
+    return parse_fused_pair(
+        dataset="digits",
+        backbone="nano",
+        table=table,
+        predictions=save(answers or planted_answers()),
+        seconds_per_image={},
+    )
 
 
 def test_every_row_of_the_table_is_there_with_title_and_cost() -> None:
@@ -30,7 +37,7 @@ def test_a_row_that_is_no_method_has_its_name_and_score_only() -> None:
     assert (together.title, together.family) == ("HFusion", "horizontal")
 
 
-@pytest.mark.parametrize("part", ["comparison", "methods", "failures"])
+@pytest.mark.parametrize("part", ["comparison", "methods", "failures", "layers"])
 def test_a_missing_part_is_named(part: str) -> None:
     table = planted_table()
     del table[part]
@@ -55,3 +62,12 @@ def test_numbers_that_are_none_are_refused(span: dict[str, float]) -> None:
         InvalidInput, match="accuracy and difference of last_layer on digits × nano must be finite"
     ):
         parsed(table)
+
+
+def test_predictions_of_other_methods_or_images_are_refused() -> None:
+    answers = planted_answers()
+    answers["stacking"] = answers.pop("vfusion")
+    with pytest.raises(InvalidInput, match=r"missing \['vfusion'\], unknown \['stacking'\]"):
+        parsed(planted_table(), answers)
+    with pytest.raises(InvalidInput, match="100 images"):
+        parsed(planted_table(), {name: given[..., :100].clone() for name, given in planted_answers().items()})

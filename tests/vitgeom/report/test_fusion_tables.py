@@ -36,7 +36,8 @@ def test_differences_carry_their_sign() -> None:
 def test_means_and_paper_have_a_column_per_backbone() -> None:
     pairs = [fused_pair(), fused_pair(backbone="other", skills={"vfusion": 0.9})]
     text = words(fusion_tables.means(pairs))
-    assert "method nano_supervised other" in text
+    assert "gap closed on nano_supervised on other backbone passes" in text
+    assert "over 2 pairs of 1 dataset and 2 backbones, n = 300 test images" in text
     assert "not on all" in text
     assert "Paper / here" in words(fusion_tables.paper(pairs, [combination()]))
 

@@ -60,3 +60,8 @@ def test_duration(seconds: float | None, text: str) -> None:
 def test_scientific() -> None:
     assert scientific(0.00012345) == "1.2e-04"
     assert scientific(None, missing="-") == "-"
+
+
+def test_a_share_that_rounds_to_nothing_has_no_sign() -> None:
+    assert percent(-1e-9) == "0.0 %"
+    assert percent(-0.01) == "-1.0 %"
