@@ -5,9 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from safetensors.torch import load
+
 from flows.horizontal import horizontal, several_backbones
 from flows.study import Study
 from tests.support.counting_engine import CountingEngine
+
+
+def written(folder: Path) -> tuple[Path, Path]:
+    table, answers = sorted((folder / "results" / "small" / "horizontal").iterdir())
+    assert (table.suffix, answers.suffix) == (".json", ".safetensors")
+    return table, answers
 
 
 def test_backbones_of_a_dataset_are_fused_once(two_cells: Path, counting_engine: CountingEngine) -> None:
@@ -17,8 +25,9 @@ def test_backbones_of_a_dataset_are_fused_once(two_cells: Path, counting_engine:
     assert counting_engine.calls == [("fit_horizontal", 1)]
     assert first.receipt is not None
     assert second.receipt == first.receipt.model_copy(update={"cached": True})
-    [file] = (two_cells / "results" / "small" / "horizontal").iterdir()
-    assert json.loads(file.read_text())["comparison"]["reference"] == "hfusion"
+    table, answers = written(two_cells)
+    assert json.loads(table.read_text())["comparison"]["reference"] == "hfusion"
+    assert "hfusion" in load(answers.read_bytes())
 
 
 def test_a_dataset_with_one_backbone_is_skipped_and_says_so(
@@ -26,6 +35,7 @@ def test_a_dataset_with_one_backbone_is_skipped_and_says_so(
 ) -> None:
     [_, left] = Study().resolve().cells
     assert horizontal.fn(Study(), left_out=[left.name]) == []
-    [file] = (two_cells / "results" / "small" / "horizontal").iterdir()
-    assert json.loads(file.read_text()) == {"skipped": "horizontal fusion needs at least 2 backbones"}
+    table, answers = written(two_cells)
+    assert load(answers.read_bytes()) == {}
+    assert json.loads(table.read_text()) == {"skipped": "horizontal fusion needs at least 2 backbones"}
     assert several_backbones([left]) == {}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from safetensors.torch import save
 
 from tasks import render_report
 from tasks.render_report import (
@@ -19,7 +20,7 @@ from tasks.render_report import (
     StageCost,
     run,
 )
-from tests.support.fused_results import SKILLS, planted_table
+from tests.support.fused_results import SKILLS, planted_answers, planted_table
 from tests.support.html_checks import read_page
 from tests.support.result_files import planted_results
 from vitgeom.errors import InvalidInput, StoreError
@@ -88,11 +89,13 @@ def test_comparisons_of_methods_are_read_and_a_changed_one_is_drawn_again(
 ) -> None:
     place = Root(f"{tmp_path}/fusion")
     place.write_json("digits.json", planted_table())
+    place.write_bytes("digits.safetensors", save(planted_answers()))
     fusion = (
         FusionSource(
             dataset="digits",
             backbone="nano",
             comparison=f"{place.uri}/digits.json",
+            predictions=f"{place.uri}/digits.safetensors",
             seconds_per_image={"vfusion": 1e-3},
         ),
         FusionSource(dataset="photos", backbone="nano", failed="NumericalFailure: <no>"),
@@ -106,13 +109,18 @@ def test_comparisons_of_methods_are_read_and_a_changed_one_is_drawn_again(
     assert list(told["accuracy"]) == list(SKILLS)
     assert (out / "figures" / "methods-1.svg").is_file()
     assert run(request(*sources, out=str(out), fusion=fusion)).cached
-    place.write_json("digits.json", planted_table({**SKILLS, "vfusion": 0.95}))
+    better = {**SKILLS, "vfusion": 0.95}
+    place.write_bytes("digits.safetensors", save(planted_answers(better)))
+    assert not run(request(*sources, out=str(out), fusion=fusion)).cached
+    place.write_json("digits.json", planted_table(better))
     assert not run(request(*sources, out=str(out), fusion=fusion)).cached
 
 
 def test_a_comparison_was_made_or_failed() -> None:
     with pytest.raises(ValidationError, match="must give either comparison"):
         FusionSource(dataset="d", backbone="b")
+    with pytest.raises(ValidationError, match="must give either comparison and predictions"):
+        FusionSource(dataset="d", backbone="b", comparison="a.json")
 
 
 def test_again_gives_the_same_bytes_and_touches_nothing(
