@@ -9,6 +9,7 @@
     fusion/<dataset>/<backbone>.json             how methods compare that fuse the layers, what each chose, which failed and why
     fusion/<dataset>/<backbone>.safetensors      their class indices on the test images, by method and seed
     horizontal/<dataset>.json                    the same table for the last layers of all backbones together
+    shift/<dataset>/<backbone>.json              the same classifiers on shifted test sets, if they were asked about some
     report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
 
 The features themselves stay in the store; a manifest names their address in it and their digest.
@@ -138,6 +139,22 @@ class Results:
         way_out = f"vitgeom stage horizontal --dataset {dataset}"
         content = _read(self.horizontal(dataset), dataset, way_out=way_out, stage="horizontal")
         return None if SKIPPED in content else content
+
+    def shift(self, cell: Cell) -> Path:
+        """Return the place of what a cell's classifiers do under shift."""
+        return self.folder / "shift" / f"{cell.path}.json"
+
+    def write_shift(self, cell: Cell, content: bytes) -> None:
+        """Write what a cell's classifiers do under shift."""
+        write_result(self.shift(cell), content)
+
+    def read_shift(self, cell: Cell) -> dict[str, Any] | None:
+        """Return what a cell's classifiers do under shift; None where nobody asked.
+
+        Raises:
+            InvalidInput: The file is damaged.
+        """
+        return self._json(self.shift(cell), cell, stage="shift") if self.shift(cell).is_file() else None
 
     def read_recoverability(self, cell: Cell) -> dict[str, Any]:
         """Return what was found for a cell.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tasks import extract_features, fit_fusion, fit_horizontal, fit_probes
+from tasks import evaluate_shift, extract_features, fit_fusion, fit_horizontal, fit_probes
 from tasks.task_spec import TaskSpec
 
 
@@ -55,6 +55,13 @@ CATALOGUE: Mapping[str, TaskSpec] = {
             cpus=_threads,
             gpus=_gpu_if_cuda,
             memory=fit_horizontal.memory,
+        ),
+        TaskSpec(
+            name="evaluate_shift",
+            function=evaluate_shift.run,
+            cpus=_threads,
+            gpus=_no_gpu,
+            memory=evaluate_shift.memory,
         ),
     )
 }

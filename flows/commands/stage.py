@@ -15,10 +15,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "stage",
-        help="one step of the study: extract, probe, fuse, horizontal or report",
+        help="one step of the study: extract, probe, fuse, horizontal, shift or report",
         description="Run one step of the study; DVC calls this.",
     )
-    command.add_argument("step", choices=("extract", "probe", "fuse", "horizontal", "report"))
+    command.add_argument("step", choices=("extract", "probe", "fuse", "horizontal", "shift", "report"))
     add_study(command)
     add_orchestrator(command)
     command.set_defaults(run=run)
@@ -56,6 +56,10 @@ def _flow(step: str) -> Step[..., Any]:
         from flows.horizontal import horizontal
 
         return horizontal
+    if step == "shift":
+        from flows.shift import shift
+
+        return shift
     from flows.report import report
 
     return report

@@ -42,6 +42,7 @@ profiles:
         max_epochs: 2, patience: 1, batch_size: null, components: 16}}
       gate: {{components: 4, hidden_dim: 4, dropout: 0.1, learning_rate: 2.0e-3, weight_decay: 0.01, batch_size: 64, max_epochs: 2, patience: 1}}
       concatenation: {{l2: [0.1, 1.0], max_components: 64}}
+    shift: {{corruptions: [contrast], severities: [1, 5]}}
     engine: {{kind: serial, address: local, num_cpus: null, max_in_flight: 2, retries: 0}}
     tracking: {{experiment: small, uri: null}}
 """
