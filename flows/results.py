@@ -17,6 +17,7 @@ The features themselves stay in the store; a manifest names their address in it 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import dataclass
@@ -117,6 +118,10 @@ class Results:
             InvalidInput: The cell has no comparison yet.
         """
         return self._json(self.fusion(cell)["comparison.json"], cell, stage="fuse")
+
+    def fusion_digest(self, cell: Cell) -> str:
+        """Return the SHA-256 of a cell's comparison, by which figures under shift say whose they are."""
+        return hashlib.sha256(self.fusion(cell)["comparison.json"].read_bytes()).hexdigest()
 
     def horizontal(self, dataset: str) -> Path:
         """Return the place of a dataset's comparison over several backbones."""
