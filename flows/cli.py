@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from flows.commands import benchmark, check, listing, plan, stage, ui
+from flows.commands import benchmark, check, listing, plan, shift, stage, ui
 from tasks.termination import sigterm_raises
 from vitgeom import __version__
 from vitgeom.errors import InvalidInput, VitgeomError
@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"vitgeom {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (benchmark, plan, stage, check, ui, listing):
+    for module in (benchmark, shift, plan, stage, check, ui, listing):
         module.add(commands)
     for command in commands.choices.values():
         command.allow_abbrev = False

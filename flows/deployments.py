@@ -8,6 +8,7 @@ from flows import fuse as _fuse
 from flows import horizontal as _horizontal
 from flows import probe as _probe
 from flows import report as _report
+from flows import shift as _shift
 from flows import sweep as _sweep
 
 full_benchmark = _full_benchmark.full_benchmark.prefect
@@ -15,5 +16,6 @@ extract = _extract.extract.prefect
 probe = _probe.probe.prefect
 fuse = _fuse.fuse.prefect
 horizontal = _horizontal.horizontal.prefect
+shift = _shift.shift.prefect
 report = _report.report.prefect
 sweep = _sweep.sweep.prefect

@@ -65,6 +65,14 @@ def _methods(value: Any) -> Any:
     return tuple(value)
 
 
+def _corruption(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("must be a name of vitgeom.data.corruptions.CORRUPTIONS, e.g. contrast")
+    from vitgeom.data.corruptions import corruption_named  # brings numpy and Pillow
+
+    return corruption_named(value).name
+
+
 class Block(BaseModel):
     """Common ground of all blocks: frozen, and closed against keys that nobody reads."""
 
@@ -240,6 +248,20 @@ class Sweep(Block):
     threads: Count
 
 
+class Shift(Block):
+    """On which damaged test pictures fitted classifiers are evaluated: each corruption at each severity. An empty list means none."""
+
+    corruptions: tuple[Annotated[str, BeforeValidator(_corruption)], ...]
+    severities: tuple[Annotated[StrictInt, Field(ge=1, le=5)], ...]
+
+    @field_validator("corruptions", "severities")
+    @classmethod
+    def _none_twice(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(set(values)) != len(values):
+            raise ValueError("each one may be named once")
+        return values
+
+
 class Engine(Block):
     """Where the work runs; ``address`` is ``local`` (a private Ray) or names a cluster, never "whatever is found"."""
 
@@ -273,5 +295,6 @@ class Profile(Block):
     recoverability: Recoverability
     fusion: Fusion
     sweep: Sweep
+    shift: Shift
     engine: Engine
     tracking: Tracking

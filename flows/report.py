@@ -26,6 +26,7 @@ from tasks.render_report import (
     FusionSource,
     QuarantineNote,
     RenderRequest,
+    ShiftSource,
     StageCost,
 )
 from vitgeom.errors import StoreError
@@ -78,6 +79,7 @@ def request_for_page(
             *(_fusion(cell, wanted, results, unfused.get(cell.name)) for cell in finished),
             *_across(finished, wanted, results, unfused),
         ),
+        shift=tuple(source for cell in finished for source in _shift(cell, results, unfused)),
         costs=tuple(cost for cell in finished for cost in _costs(cell, wanted, results)),
         provenance=provenance(wanted.params),
         out=str(wanted.out),
@@ -109,6 +111,20 @@ def _fusion(cell: Cell, wanted: Resolved, results: Results, problem: str | None)
         predictions=str(files["predictions.safetensors"].absolute()),
         seconds_per_image=_times(lambda: fit_fusion.stored(fusion_request_for(cell, wanted, results))),
     )
+
+
+def _shift(cell: Cell, results: Results, unfused: Mapping[str, str]) -> Iterator[ShiftSource]:
+    """Yield what a cell's classifiers do under shift, if they were asked; figures of earlier classifiers are not shown."""
+    found = None if cell.name in unfused else results.read_shift(cell)
+    if found is None:
+        return
+    named = partial(ShiftSource, dataset=cell.dataset_name, backbone=cell.backbone)
+    if found.get("comparison") == results.fusion_digest(cell):
+        yield named(evaluation=str(results.shift(cell).absolute()))
+    else:
+        reason = "its figures under shift are of earlier classifiers. Run vitgeom shift again, then vitgeom stage report"
+        console.warn(f"{cell.name}: {reason}")
+        yield named(failed=f"{reason[0].upper()}{reason[1:]}.")
 
 
 def _across(

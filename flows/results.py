@@ -12,6 +12,7 @@
     fusion/<dataset>/<backbone>.safetensors      their class indices on the test images, by method and seed
     horizontal/<dataset>.json                    the same table for the last layers of all backbones together
     horizontal/<dataset>.safetensors             their class indices on the test images
+    shift/<dataset>/<backbone>.json              the same classifiers on shifted test sets, if they were asked about some
     report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
 
 The features themselves stay in the store; a manifest names their address in it and their digest.
@@ -19,6 +20,7 @@ The features themselves stay in the store; a manifest names their address in it 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import dataclass
@@ -127,6 +129,10 @@ class Results:
         """
         return self._json(self.fusion(cell)["comparison.json"], cell, stage="fuse")
 
+    def fusion_digest(self, cell: Cell) -> str:
+        """Return the SHA-256 of a cell's comparison, by which figures under shift say whose they are."""
+        return hashlib.sha256(self.fusion(cell)["comparison.json"].read_bytes()).hexdigest()
+
     def horizontal(self, dataset: str) -> dict[str, Path]:
         """Return the places of a dataset's comparison over several backbones by the name that they have in the store."""
         return {name: self.folder / place.format(dataset=dataset) for name, place in HORIZONTAL_FILES.items()}
@@ -157,6 +163,22 @@ class Results:
             self.horizontal(dataset)["comparison.json"], dataset, way_out=way_out, stage="horizontal"
         )
         return None if SKIPPED in content else content
+
+    def shift(self, cell: Cell) -> Path:
+        """Return the place of what a cell's classifiers do under shift."""
+        return self.folder / "shift" / f"{cell.path}.json"
+
+    def write_shift(self, cell: Cell, content: bytes) -> None:
+        """Write what a cell's classifiers do under shift."""
+        write_result(self.shift(cell), content)
+
+    def read_shift(self, cell: Cell) -> dict[str, Any] | None:
+        """Return what a cell's classifiers do under shift; None where nobody asked.
+
+        Raises:
+            InvalidInput: The file is damaged.
+        """
+        return self._json(self.shift(cell), cell, stage="shift") if self.shift(cell).is_file() else None
 
     def sweep(self, cell: Cell) -> dict[str, Path]:
         """Return the places of a cell's sweep files by the name that they have in the store."""

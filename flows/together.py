@@ -26,6 +26,8 @@ class CellWork(Generic[R]):
         request: The request of a cell; an error if the cell has no features yet.
         stored: The receipt of a request that is done already, or None.
         rows: Rows of a cell.
+        doing: What is done to the units, before ``the <what>``.
+        done: What was done to one unit.
     """
 
     verb: str
@@ -33,6 +35,8 @@ class CellWork(Generic[R]):
     request: Callable[[Cell], R]
     stored: Callable[[R], Receipt | None]
     rows: Callable[[Cell], int]
+    doing: str = "fitting"
+    done: str = "fitted"
 
     def missing(self, cells: Sequence[Cell]) -> dict[str, R]:
         """Return what is to be done by the name of its cell, most rows first: a long unit at the end leaves CPUs idle.
@@ -66,13 +70,13 @@ class CellWork(Generic[R]):
             fitted[receipt.key] = receipt
             console.say(f"{self._said(names[receipt.key], receipt)}  ({len(fitted)} of {count})")
 
-        console.say(f"fitting the {self.what} of {count} cells ...")
+        console.say(f"{self.doing} the {self.what} of {count} cells ...")
         requests = list(missing.values())
         try:
             engine.map(requests[0].task, requests, on_receipt=note, label=f"{self.what} of {count} cells")
         except VitgeomError as error:
             console.warn(
-                f"not all of {count} cells could be fitted together, the rest is tried one by one: {error}"
+                f"not all of {count} cells could be {self.done} together, the rest is tried one by one: {error}"
             )
         return fitted
 
@@ -93,4 +97,6 @@ class CellWork(Generic[R]):
         return receipt
 
     def _said(self, name: str, receipt: Receipt) -> str:
-        return f"{self.verb} {name}: {'cached' if receipt.cached else f'fitted in {receipt.seconds:.1f} s'}"
+        return (
+            f"{self.verb} {name}: {'cached' if receipt.cached else f'{self.done} in {receipt.seconds:.1f} s'}"
+        )

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tasks import extract_features, fit_fusion, fit_horizontal, fit_probes, sweep_fusion, sweep_memory
+from tasks import (
+    evaluate_shift,
+    extract_features,
+    fit_fusion,
+    fit_horizontal,
+    fit_probes,
+    sweep_fusion,
+    sweep_memory,
+)
 from tasks.task_spec import TaskSpec
 
 
@@ -62,6 +70,13 @@ CATALOGUE: Mapping[str, TaskSpec] = {
             cpus=_threads,
             gpus=_no_gpu,
             memory=sweep_memory.memory,
+        ),
+        TaskSpec(
+            name="evaluate_shift",
+            function=evaluate_shift.run,
+            cpus=_threads,
+            gpus=_no_gpu,
+            memory=evaluate_shift.memory,
         ),
     )
 }

@@ -56,20 +56,40 @@ def extract(
         StoreLocked: Another driver is at work on the same features.
         VitgeomError: A unit failed for good; finished ranges stay.
     """
-    work = _labelled(plan(dataset, backbone, store=store, settings=settings), label)
-    if not _is_known_to_overflow(work):
-        try:
-            return _finish(work, engine=engine, emit=emit, widened=False)
-        except StorageOverflow as error:
-            if settings.storage == WIDEST:
-                raise
-            _note_overflow(work, error, emit=emit)
-    wide = settings.model_copy(update={"storage": WIDEST})
-    work = _labelled(plan(dataset, backbone, store=store, settings=wide), label)
+    work = planned(dataset, backbone, store=store, settings=settings, label=label)
+    try:
+        return _finish(work, engine=engine, emit=emit, widened=work.storage != settings.storage)
+    except StorageOverflow as error:
+        if work.storage == WIDEST:
+            raise
+        _note_overflow(work, error, emit=emit)
+    work = planned(dataset, backbone, store=store, settings=settings, label=label)
     return _finish(work, engine=engine, emit=emit, widened=True)
 
 
-def _labelled(work: ExtractionPlan, label: str | None) -> ExtractionPlan:
+def planned(
+    dataset: DatasetRef,
+    backbone: BackboneRef,
+    *,
+    store: str,
+    settings: ExtractSettings,
+    label: str | None = None,
+) -> ExtractionPlan:
+    """Return what there is to do, at the wide address where the narrow one is known to overflow.
+
+    Args:
+        dataset: What to read.
+        backbone: What to run.
+        store: URI of the store's root.
+        settings: How.
+        label: What these call the pair; the data set and backbone of the address when None.
+
+    Raises:
+        InvalidInput: The backbone cannot give what is asked; before any image is decoded.
+    """
+    work = plan(dataset, backbone, store=store, settings=settings)
+    if _is_known_to_overflow(work):
+        work = plan(dataset, backbone, store=store, settings=settings.model_copy(update={"storage": WIDEST}))
     return work if label is None else replace(work, label=label)
 
 
@@ -98,6 +118,17 @@ def _finish(
             sealed = seal(work)
     else:
         sealed = seal(work)
+    return sealed_receipt(sealed, work, widened=widened)
+
+
+def sealed_receipt(sealed: Receipt, work: ExtractionPlan, *, widened: bool) -> Receipt:
+    """Return the receipt of a seal with what was computed now.
+
+    Args:
+        sealed: From :func:`tasks.seal_features.seal`.
+        work: What there was to do.
+        widened: Whether features are stored in a wider format than was asked for.
+    """
     computed = {"computed_ranges": len(work.requests), "computed_rows": work.num_missing, "widened": widened}
     return sealed.model_copy(update={"cached": not work.requests, "detail": {**sealed.detail, **computed}})
 

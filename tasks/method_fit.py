@@ -102,7 +102,7 @@ def fit_method(
             entry=entry,
             seeds=used,
             classifiers=classifiers,
-            predicted=torch.stack([_predicted(one, test) for one in classifiers]),
+            predicted=torch.stack([predicted_classes(one, test) for one in classifiers]),
             cost=measure_cost(classifiers[0], test, name=entry.name, backbone_passes=backbone_passes),
         )
         json_bytes(fitted.describe())  # a number that is not finite must not spoil the table of the others
@@ -126,7 +126,16 @@ def _fitted(
     return tuple(seeds), unfitted.fit_evidence_seeds(seeds, evidence)
 
 
-def _predicted(classifier: LayerClassifier, test: RowSource) -> Int64[Tensor, " n"]:
+def predicted_classes(classifier: LayerClassifier, test: RowSource) -> Int64[Tensor, " n"]:
+    """Return the class index that a fitted classifier gives each row.
+
+    Args:
+        classifier: Fitted.
+        test: Rows to ask it about.
+
+    Raises:
+        NumericalFailure: It answers NaN.
+    """
     log_proba = classifier.predict_log_proba(test)
     if np.isnan(log_proba).any():
         raise NumericalFailure(

@@ -20,6 +20,8 @@ What the caller hands over (all small JSON; URIs are anything that ``vitgeom.sto
         fusion=(FusionSource(dataset="digits", backbone="nano_supervised", comparison=".../fusion/.../comparison.json",
                              predictions=".../fusion/.../predictions.safetensors",
                              seconds_per_image={"vfusion": 2e-5}),),
+        # what the same classifiers do under shift, where they were asked
+        shift=(ShiftSource(dataset="digits", backbone="nano_supervised", evaluation=".../shift/digits/nano_supervised.json"),),
         costs=(StageCost(stage="extract", dataset="digits", backbone="nano_supervised", seconds=3.2,
                          bytes=1048576, peak_bytes=500000000, rows=1797),),
         provenance={"git": {"commit": "abc"}, "versions": {"torch": "2.13"}, "params": {...}, "machine": {...},
@@ -27,7 +29,7 @@ What the caller hands over (all small JSON; URIs are anything that ``vitgeom.sto
         out="results/embedded",
     )
 
-``dataset`` and ``backbone`` are the labels that a reader sees. ``datasets``, ``fusion``, ``costs`` and ``provenance`` may be empty.
+``dataset`` and ``backbone`` are the labels that a reader sees. ``datasets``, ``fusion``, ``shift``, ``costs`` and ``provenance`` may be empty.
 
 Written under ``out``: ``report.html``, ``figures/*.svg``, ``metrics.csv``, ``summary.json``.
 """
@@ -54,6 +56,7 @@ from vitgeom.report.material import Cost, DatasetFacts, Material
 from vitgeom.report.metrics import metrics_csv, summary
 from vitgeom.report.page import headline, render_page
 from vitgeom.report.parsing import parse_combination
+from vitgeom.report.shifted_pair import parse_shifted_pair
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
 
@@ -112,6 +115,24 @@ class FusionSource(_Small):
         return self
 
 
+class ShiftSource(_Small):
+    """What the classifiers of one pair do under shift: the URI of the figures, or the reason why they cannot be shown."""
+
+    dataset: str
+    backbone: str
+    evaluation: str | None = None
+    failed: str | None = None
+
+    @model_validator(mode="after")
+    def _made_or_failed(self) -> ShiftSource:
+        if (self.evaluation is None) == (self.failed is None):
+            raise ValueError(
+                f"{self.dataset} × {self.backbone} must give either evaluation (it was made) or failed (the reason), "
+                f"got {self.model_dump(exclude_none=True)}."
+            )
+        return self
+
+
 class QuarantineNote(_Small):
     """A file of a dataset that could not be used."""
 
@@ -150,6 +171,7 @@ class RenderRequest(Request):
     combinations: tuple[CombinationSource, ...] = Field(min_length=1)
     datasets: tuple[DatasetNote, ...] = ()
     fusion: tuple[FusionSource, ...] = ()
+    shift: tuple[ShiftSource, ...] = ()
     costs: tuple[StageCost, ...] = ()
     provenance: dict[str, Any] = Field(default_factory=dict)
     out: str
@@ -218,12 +240,14 @@ def _stamp(request: RenderRequest) -> str:
         "out": True,
         "combinations": {"__all__": set(RESULTS)},
         "fusion": {"__all__": {"comparison", "predictions"}},
+        "shift": {"__all__": {"evaluation"}},
     }
     sources = [source for source in request.combinations if source.failed is None]
     results = [_read(getattr(source, name)) for source in sources for name in RESULTS]
     made = [source for source in request.fusion if source.failed is None]
     results += [_read(source.comparison) for source in made]
     results += [hashlib.sha256(_read_bytes(source.predictions)).hexdigest() for source in made]
+    results += [_read(source.evaluation) for source in request.shift if source.failed is None]
     return stamp_of(request.model_dump(mode="json", exclude=addresses), results)
 
 
@@ -272,6 +296,18 @@ def _material(request: RenderRequest) -> Material:
         unfused=tuple(
             Failure(source.dataset, source.backbone, source.failed)
             for source in request.fusion
+            if source.failed is not None
+        ),
+        shifted=tuple(
+            parse_shifted_pair(
+                dataset=source.dataset, backbone=source.backbone, content=_read(source.evaluation)
+            )
+            for source in request.shift
+            if source.failed is None
+        ),
+        unshifted=tuple(
+            Failure(source.dataset, source.backbone, source.failed)
+            for source in request.shift
             if source.failed is not None
         ),
     )

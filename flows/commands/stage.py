@@ -15,10 +15,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "stage",
-        help="one step of the study: extract, probe, fuse, horizontal, sweep or report",
+        help="one step of the study: extract, probe, fuse, horizontal, shift, sweep or report",
         description="Run one step of the study; DVC calls this.",
     )
-    command.add_argument("step", choices=("extract", "probe", "fuse", "horizontal", "sweep", "report"))
+    command.add_argument(
+        "step", choices=("extract", "probe", "fuse", "horizontal", "shift", "sweep", "report")
+    )
     add_study(command)
     add_orchestrator(command)
     command.set_defaults(run=run)
@@ -60,6 +62,10 @@ def _flow(step: str) -> Step[..., Any]:
         from flows.sweep import sweep
 
         return sweep
+    if step == "shift":
+        from flows.shift import shift
+
+        return shift
     from flows.report import report
 
     return report

@@ -50,6 +50,7 @@ profiles:
       reduction_factor: 2
       metric: log_loss
       threads: 1
+    shift: {{corruptions: [contrast], severities: [1, 5]}}
     engine: {{kind: serial, address: local, num_cpus: null, max_in_flight: 2, retries: 0}}
     tracking: {{experiment: small, uri: null}}
 """

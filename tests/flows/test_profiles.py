@@ -265,3 +265,20 @@ def test_a_file_in_another_encoding_is_refused_with_the_line(tmp_path: Path) -> 
 def test_a_missing_file_is_refused_with_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"cannot be read .* --params"):
         load_profile(tmp_path / "none.yaml")
+
+
+def test_a_corruption_that_is_not_there_is_refused_with_the_nearest_one(small: Path) -> None:
+    said = refusal(small, "shift.corruptions=[gausian_noise]")
+    assert "shift.corruptions.0" in said
+    assert "gausian_noise" in said
+    assert "gaussian_noise" in said.replace("gausian_noise", "")
+    assert "must be a name of vitgeom.data.corruptions" in refusal(small, "shift.corruptions=[3]")
+
+
+@pytest.mark.parametrize("given", ["[0]", "[6]", "['1']", "[1, 1]"])
+def test_a_severity_is_one_of_five_and_named_once(small: Path, given: str) -> None:
+    assert "shift.severities" in refusal(small, f"shift.severities={given}")
+
+
+def test_no_corruption_is_allowed(small: Path) -> None:
+    assert load_profile(small, overrides=["shift.corruptions=[]"])[1].shift.corruptions == ()

@@ -42,7 +42,7 @@ def test_prefect_sees_names_and_neither_caches_nor_retries() -> None:
 
 
 def test_the_deployed_flows_are_prefects_own() -> None:
-    names = ["full-benchmark", "extract", "probe", "fuse", "horizontal", "report"]
+    names = ["full-benchmark", "extract", "probe", "fuse", "horizontal", "shift", "report"]
     flows = [getattr(deployments, name.replace("-", "_")) for name in names]
 
     assert all(isinstance(one, prefect.Flow) for one in flows)

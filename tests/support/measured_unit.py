@@ -1,6 +1,6 @@
 """One unit of a task in a process of its own, for measuring its memory.
 
-``python -m tests.support.measured_unit extract|extract_tokens|probe|fuse|horizontal STORE``; prints a JSON line: what the formula allows, the peak, and the memory of the
+``python -m tests.support.measured_unit extract|extract_tokens|probe|fuse|horizontal|shift STORE``; prints a JSON line: what the formula allows, the peak, and the memory of the
 process when all libraries were loaded.
 """
 
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import torch
@@ -25,11 +27,15 @@ from tasks.fusion_request import (
 )
 from tasks.plan_extraction import plan
 from tasks.request import ExtractSettings, ProbeRequest, Request
+from tasks.shift_request import ShiftRequest
 from vitgeom.backbones import BackboneRef
-from vitgeom.data import DatasetRef
+from vitgeom.data import DatasetRef, corrupted_ref
 
 LARGE = BackboneRef.from_options("vit_small_patch16_224", pretrained=False, image_size=224)
 IMAGES = DatasetRef.from_options("noise", n=160, classes=4, size=64)
+_SMALL = BackboneRef.from_options("nano_supervised", pretrained=False, image_size=16)
+_SMALL_IMAGES = DatasetRef.from_options("noise", n=2000, classes=5, size=16)
+_SMALL_SETTINGS = ExtractSettings(batch_size=64, rows_per_range=512)
 
 
 def resident_bytes() -> int:
@@ -89,6 +95,33 @@ def fusing_backbones(store: str) -> tuple[int, int]:
     return _measured(request)
 
 
+def evaluating(store: str) -> tuple[int, int]:
+    """Ask all methods about damaged images, in a process that has fitted nothing; return the formula's bytes and the memory before it."""
+    request = _shift_request(store)
+    return _measured(request)
+
+
+def _shift_request(store: str) -> ShiftRequest:
+    """Fit in another process, whose memory is not this one's."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_fitted_and_shifted, store).result()
+
+
+def _fitted_and_shifted(store: str) -> ShiftRequest:
+    fused = CATALOGUE["fit_fusion"].function(_fusion_request(store, "nano_supervised"))
+    images = corrupted_ref(_SMALL_IMAGES, corruption="contrast", severity=3)
+    sealed = extract(images, _SMALL, store=store, settings=_SMALL_SETTINGS, engine=SerialEngine())
+    return ShiftRequest(
+        store=store,
+        fused=fused.uri,
+        fused_digest=fused.digest,
+        address=sealed.detail["address"],
+        manifest_digest=sealed.digest,
+        dataset=images.to_json(),
+        num_bootstrap=100,
+    )
+
+
 def _measured(request: Request) -> tuple[int, int]:
     before = resident_bytes()
     CATALOGUE[request.task].function(request)
@@ -97,9 +130,7 @@ def _measured(request: Request) -> tuple[int, int]:
 
 def _fusion_request(store: str, backbone: str) -> FusionRequest:
     small = BackboneRef.from_options(backbone, pretrained=False, image_size=16)
-    images = DatasetRef.from_options("noise", n=2000, classes=5, size=16)
-    settings = ExtractSettings(batch_size=64, rows_per_range=512)
-    sealed = extract(images, small, store=store, settings=settings, engine=SerialEngine())
+    sealed = extract(_SMALL_IMAGES, small, store=store, settings=_SMALL_SETTINGS, engine=SerialEngine())
     return FusionRequest(
         store=store,
         address=sealed.detail["address"],
@@ -124,6 +155,7 @@ if __name__ == "__main__":
         "probe": probing,
         "fuse": fusing,
         "horizontal": fusing_backbones,
+        "shift": evaluating,
     }
     allowed, before = UNITS[sys.argv[1]](sys.argv[2])
     print(json.dumps({"allowed": allowed, "before": before, "peak": peak_bytes()}))

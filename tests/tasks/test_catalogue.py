@@ -16,7 +16,13 @@ from tests.tasks.test_request import FOOTPRINT, extract_request
 
 
 def test_names_are_those_of_the_requests() -> None:
-    assert set(CATALOGUE) >= {"extract_features", "fit_fusion", "fit_horizontal", "fit_probes"}
+    assert set(CATALOGUE) >= {
+        "evaluate_shift",
+        "extract_features",
+        "fit_fusion",
+        "fit_horizontal",
+        "fit_probes",
+    }
     assert all(spec.name == name for name, spec in CATALOGUE.items())
 
 
@@ -41,7 +47,7 @@ def test_memory_grows_with_what_it_should() -> None:
     assert memory(extract_request(footprint=chosen)) - base == (2 * 64 + 3 * 64) * 2 * 5 * 8 * 4
 
 
-@pytest.mark.parametrize("task", ["extract", "extract_tokens", "probe", "fuse", "horizontal"])
+@pytest.mark.parametrize("task", ["extract", "extract_tokens", "probe", "fuse", "horizontal", "shift"])
 @pytest.mark.timeout(1200)
 def test_the_formula_covers_a_real_unit_and_is_not_idle(task: str, tmp_path: Path) -> None:
     done = subprocess.run(

@@ -3,7 +3,16 @@
 from vitgeom.data.catalogue import DATASETS, open_dataset
 from vitgeom.data.dataset import ImageDataset, LabelledImages, Quarantined, Split
 from vitgeom.data.reference import DatasetRef
-from vitgeom.data.shift import SHIFTED, ShiftedTest, corrupted, corrupted_ref, open_images, open_shifted
+from vitgeom.data.shift import (
+    SHIFTED,
+    ShiftedTest,
+    corrupted,
+    corrupted_ref,
+    has_subpopulations,
+    open_images,
+    open_shifted,
+    subpopulations_ref,
+)
 
 __all__ = [
     "DATASETS",
@@ -16,7 +25,9 @@ __all__ = [
     "Split",
     "corrupted",
     "corrupted_ref",
+    "has_subpopulations",
     "open_dataset",
     "open_images",
     "open_shifted",
+    "subpopulations_ref",
 ]

@@ -76,9 +76,45 @@ def group_accuracy(
     Raises:
         InvalidInput: Lengths differ, a group has no name, no sample has a group, or settings are out of range.
     """
-    _check(predictions, targets, groups, names)
+    if len(targets) != predictions.shape[1]:
+        raise InvalidInput(
+            f"predictions and targets must be of the same samples, got {predictions.shape[1]} and {len(targets)}."
+        )
+    return group_means(
+        (predictions == targets).double(),
+        groups,
+        names=names,
+        num_resamples=num_resamples,
+        generator=generator,
+        level=level,
+    )
+
+
+def group_means(
+    right: Float64[Tensor, "M n"],
+    groups: Int64[Tensor, " g"],
+    *,
+    names: Sequence[str],
+    num_resamples: int = 1000,
+    generator: Generator,
+    level: float = 0.95,
+) -> GroupReport:
+    """Return the same for methods that are right on a sample more or less often: with several seeds, the share of them that is.
+
+    Args:
+        right: Per method and sample, 0 .. 1.
+        groups: Index into ``names`` per sample; -1 where there is none.
+        names: [G] of the sub-populations.
+        num_resamples: B.
+        generator: The only source of randomness.
+        level: Share of resamples inside the intervals.
+
+    Raises:
+        InvalidInput: Lengths differ, a group has no name, no sample has a group, or settings are out of range.
+    """
+    _check(right, groups, names)
     present = torch.unique(groups[groups >= 0]).tolist()
-    right_nM = (predictions == targets).T.double()
+    right_nM = right.T
     members = [right_nM[groups == number] for number in present]
     check_resampling(len(groups), num_resamples=num_resamples, level=level)
     means_GM = torch.stack([rows_kM.mean(dim=0) for rows_kM in members])
@@ -90,7 +126,7 @@ def group_accuracy(
     return GroupReport(
         methods=tuple(
             _method(shown, means_GM[:, method], resampled_BGM[:, :, method], level=level)
-            for method in range(len(predictions))
+            for method in range(len(right))
         ),
         counts={name: len(rows_kM) for name, rows_kM in zip(shown, members, strict=True)},
         absent=tuple(name for number, name in enumerate(names) if number not in present),
@@ -123,10 +159,10 @@ def _method(
     return GroupAccuracy(dict(zip(names, per_group, strict=True)), worst, names[int(means_G.argmin())], mean)
 
 
-def _check(predictions: Tensor, targets: Tensor, groups: Tensor, names: Sequence[str]) -> None:
-    if not predictions.shape[1] == len(targets) == len(groups):
+def _check(right: Tensor, groups: Tensor, names: Sequence[str]) -> None:
+    if right.shape[1] != len(groups):
         raise InvalidInput(
-            f"predictions, targets and groups must be of the same samples, got {predictions.shape[1]}, {len(targets)} and {len(groups)}."
+            f"predictions and groups must be of the same samples, got {right.shape[1]} and {len(groups)}."
         )
     if not names:
         raise InvalidInput(

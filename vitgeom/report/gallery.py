@@ -10,6 +10,7 @@ from vitgeom.report.figures import accuracy_by_layer, overview, recoverability_b
 from vitgeom.report.fusion_figures import accuracy_by_method
 from vitgeom.report.material import Material
 from vitgeom.report.relation_figures import correction_shares, layer_agreement
+from vitgeom.report.shift_figures import advantage_map
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,19 @@ class Gallery:
     corrections: Mapping[str, Drawing]
     agreement: Mapping[str, Drawing]
     methods: Mapping[str, Drawing]
+    shift: Mapping[str, Drawing]
 
     def drawings(self) -> tuple[Drawing, ...]:
         """Return every drawing once."""
         first = () if self.overview is None else (self.overview,)
-        by_pair = (self.accuracy, self.recoverability, self.corrections, self.agreement, self.methods)
+        by_pair = (
+            self.accuracy,
+            self.recoverability,
+            self.corrections,
+            self.agreement,
+            self.methods,
+            self.shift,
+        )
         return (*first, *(drawing for drawings in by_pair for drawing in drawings.values()))
 
 
@@ -63,5 +72,10 @@ def paint_gallery(material: Material) -> Gallery:
         methods={
             pair.label: accuracy_by_method(pair, name=f"methods-{number}")
             for number, pair in enumerate([*material.fused, *material.across], start=1)
+        },
+        shift={
+            pair.label: advantage_map(pair, name=f"shift-{number}")
+            for number, pair in enumerate(material.shifted, start=1)
+            if pair.conditions
         },
     )

@@ -9,6 +9,7 @@ from typing import Any
 from vitgeom.errors import InvalidInput
 from vitgeom.report.combination import Combination, Failure
 from vitgeom.report.fused_pair import FusedPair
+from vitgeom.report.shifted_pair import ShiftedPair
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Material:
         fused: How methods compare that use all layers, by pair.
         across: How the last layers of several backbones compare with all of them together, by dataset.
         unfused: Pairs whose comparison failed.
+        shifted: What the same classifiers do under distribution shift, for pairs that were asked.
+        unshifted: Pairs whose figures under shift cannot be shown.
         provenance: Any nesting of plain JSON: parameters, versions, commit, machine, engine.
         subject: What is studied, where it is not what the profile names: the user's own image folder.
     """
@@ -61,6 +64,8 @@ class Material:
     fused: tuple[FusedPair, ...] = ()
     across: tuple[FusedPair, ...] = ()
     unfused: tuple[Failure, ...] = ()
+    shifted: tuple[ShiftedPair, ...] = ()
+    unshifted: tuple[Failure, ...] = ()
     subject: str = ""
 
     @property
@@ -75,9 +80,10 @@ class Material:
             )
         _check_once([*self.finished, *self.failed])
         _check_once([*self.fused, *self.across, *self.unfused])
+        _check_once([*self.shifted, *self.unshifted])
 
 
-def _check_once(pairs: Sequence[Combination | FusedPair | Failure]) -> None:
+def _check_once(pairs: Sequence[Combination | FusedPair | ShiftedPair | Failure]) -> None:
     labels = [pair.label for pair in pairs]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:

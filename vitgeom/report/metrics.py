@@ -12,6 +12,7 @@ from vitgeom.report.combination import Combination
 from vitgeom.report.fused_pair import FusedPair
 from vitgeom.report.fusion_verdict import fusion_sentence
 from vitgeom.report.material import Material
+from vitgeom.report.shifted_pair import ShiftedPair
 from vitgeom.report.verdict import answer
 
 COLUMNS = (
@@ -67,6 +68,21 @@ def summary(material: Material) -> dict[str, Any]:
             for failure in material.failed
         ],
         "fusion": [_fusion(pair) for pair in material.fused],
+        "shift": [_shift(pair) for pair in material.shifted],
+    }
+
+
+def _shift(pair: ShiftedPair) -> dict[str, Any]:
+    groups = () if pair.subpopulations is None else pair.subpopulations.methods
+    return {
+        "dataset": pair.dataset,
+        "backbone": pair.backbone,
+        "num_test": pair.num_test,
+        "conditions": [[one.corruption, one.severity] for one in pair.conditions],
+        "clean_accuracy": {name: _interval(span) for name, span in pair.clean.items()},
+        "mean_corruption_accuracy": {score.name: _interval(score.accuracy) for score in pair.mean},
+        "worst_group": {one.name: {"group": one.worst_group, **one.worst.to_json()} for one in groups},
+        "mean_over_groups": {one.name: _interval(one.mean) for one in groups},
     }
 
 

@@ -13,6 +13,7 @@ from vitgeom.report.glossary import glossary
 from vitgeom.report.markup import Child, Markup, element, join
 from vitgeom.report.material import DatasetFacts, Material
 from vitgeom.report.provenance import provenance_blocks
+from vitgeom.report.shift_section import shift_blocks
 from vitgeom.report.verdict import Answer, answer, best_layer_sentence, recoverability_sentence
 
 SECTIONS = (
@@ -25,6 +26,8 @@ SECTIONS = (
     ("provenance", "Provenance"),
     ("reading", "How to read this"),
 )
+SHIFT = ("shift", "Under shift")
+"""A section that only a page with such results has; it stands behind the one on fusing."""
 
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -42,11 +45,14 @@ def render_page(material: Material, *, gallery: Gallery) -> str:
         element("p", f"vitgeom · profile {material.profile}", class_="muted small"),
         element("h1", material.heading),
         element(
-            "nav", *(element("a", title, href=f"#{key}") for key, title in SECTIONS), aria_label="Sections"
+            "nav",
+            *(element("a", title, href=f"#{key}") for key, title in sections(material)),
+            aria_label="Sections",
         ),
         _answer(material, gallery),
         _pictures(material, gallery),
         _section("fusion", *fusion_blocks(material, gallery.methods)),
+        _shift(material, gallery),
         _tables(material),
         _data(material.datasets),
         _costs(material),
@@ -65,8 +71,28 @@ def render_page(material: Material, *, gallery: Gallery) -> str:
     return f"<!DOCTYPE html>\n{whole}\n"
 
 
+def sections(material: Material) -> tuple[tuple[str, str], ...]:
+    """Return key and title of every section that the page of some material has.
+
+    Args:
+        material: What to show.
+    """
+    if not _has_shift(material):
+        return SECTIONS
+    place = [key for key, _ in SECTIONS].index("fusion") + 1
+    return (*SECTIONS[:place], SHIFT, *SECTIONS[place:])
+
+
 def _section(key: str, *children: Child) -> Markup:
-    return element("section", element("h2", dict(SECTIONS)[key]), *children, id=key)
+    return element("section", element("h2", dict((*SECTIONS, SHIFT))[key]), *children, id=key)
+
+
+def _has_shift(material: Material) -> bool:
+    return bool(material.shifted or material.unshifted)
+
+
+def _shift(material: Material, gallery: Gallery) -> Markup | None:
+    return _section("shift", *shift_blocks(material, gallery.shift)) if _has_shift(material) else None
 
 
 def _answer(material: Material, gallery: Gallery) -> Markup:

@@ -12,11 +12,13 @@ from vitgeom.data.shift.cifar_c import open_cifar_c
 from vitgeom.data.shift.corrupted_images import open_corrupted
 from vitgeom.data.shift.shifted_folder import open_shifted_folder
 from vitgeom.data.shift.shifted_test import ShiftedTest
+from vitgeom.data.shift.subpopulations import open_subpopulations
 
 SHIFTED: Mapping[str, Callable[..., ShiftedTest]] = {
     "cifar_c": open_cifar_c,
     "corrupted": open_corrupted,
     "shifted_folder": open_shifted_folder,
+    "subpopulations": open_subpopulations,
 }
 
 

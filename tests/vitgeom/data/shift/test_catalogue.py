@@ -18,7 +18,7 @@ FOG = DatasetRef.from_options("corrupted", of="noise", of_n=20, of_size=8, corru
 
 
 def test_the_lists_are_closed_and_share_no_name():
-    assert sorted(SHIFTED) == ["cifar_c", "corrupted", "shifted_folder"]
+    assert sorted(SHIFTED) == ["cifar_c", "corrupted", "shifted_folder", "subpopulations"]
     assert not set(SHIFTED) & set(DATASETS)
 
 

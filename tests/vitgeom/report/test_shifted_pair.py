@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.shifted_results import CLEAN, DAMAGE, planted_shift, shifted_pair
+from vitgeom.errors import InvalidInput
+from vitgeom.report.shifted_pair import parse_shifted_pair, title_of
+
+
+def test_methods_stand_in_the_order_of_the_tables() -> None:
+    pair = shifted_pair(groups=True)
+    order = ["last_layer", "stacking", "vfusion"]
+    assert [score.name for score in pair.mean] == order
+    assert all([score.name for score in one.scores] == order for one in pair.conditions)
+    assert pair.subpopulations is not None
+    assert [one.name for one in pair.subpopulations.methods] == order
+
+
+def test_conditions_are_found_by_corruption_and_severity() -> None:
+    pair = shifted_pair(groups=True)
+    assert pair.corruptions == ("contrast", "gaussian_noise")
+    assert pair.severities == (1, 5)
+    assert [(one.corruption, one.severity) for one in pair.conditions] == list(DAMAGE)
+    found = pair.condition("contrast", 5)
+    assert found is not None
+    assert found.score("vfusion") is not None
+    assert found.score("hfusion") is None
+    assert pair.condition("contrast", 3) is None
+    assert pair.mean_score("fog") is None
+
+
+def test_without_damage_there_is_no_mean_and_without_groups_none_of_them() -> None:
+    pair = shifted_pair(damage=(), groups=True)
+    assert (pair.mean, pair.conditions) == ((), ())
+    assert shifted_pair().subpopulations is None
+    assert set(shifted_pair().clean) == set(CLEAN)
+
+
+def test_a_method_that_is_not_known_here_keeps_its_name() -> None:
+    assert (title_of("vfusion"), title_of("mine")) == ("VFusion", "mine")
+
+
+@pytest.mark.parametrize("missing", ["clean", "conditions", "mean"])
+def test_a_missing_part_is_named(missing: str) -> None:
+    content = planted_shift()
+    del content[missing]
+    with pytest.raises(InvalidInput, match=rf"digits × nano under shift lack .*'{missing}'.*stage shift"):
+        parse_shifted_pair(dataset="digits", backbone="nano", content=content)
+
+
+def test_a_figure_that_is_not_finite_is_refused() -> None:
+    content: dict[str, Any] = planted_shift()
+    content["mean"]["rows"][0]["accuracy"]["value"] = float("nan")
+    with pytest.raises(InvalidInput, match="figures of vfusion on digits × nano under shift must be finite"):
+        parse_shifted_pair(dataset="digits", backbone="nano", content=content)
