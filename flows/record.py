@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from flows import console
+from flows.cell import Cell
 from flows.outcome import Outcome
 from flows.provenance import git_state
 from flows.results import Results
@@ -24,6 +25,9 @@ from vitgeom.bootstrap import Interval
 from vitgeom.fusion.comparison import Comparison
 from vitgeom.recoverability import RecoverabilityReport
 from vitgeom.store.fingerprint import fingerprint
+
+BY_GROUP = "subpopulations"
+"""The shifted test set that is looked at group by group."""
 
 
 def record(
@@ -139,11 +143,16 @@ def _cell_record(
     cell, results = outcome.cell, Results(wanted.out)
     manifest, _ = results.read_features(cell)
     findings = RecoverabilityReport.from_json(results.read_recoverability(cell)["report"])
+    shifted = None if fused is None else _current_shift(results, cell)
     return CellRecord(
         name=cell.name,
-        key=fitted.digest if fused is None else fingerprint([fitted.digest, fused.digest]),
+        key=_key(fitted, fused, shifted),
         params=dict(params),
-        metrics=(*_metrics(findings), *([] if fused is None else _method_metrics(results.read_fusion(cell)))),
+        metrics=(
+            *_metrics(findings),
+            *([] if fused is None else _method_metrics(results.read_fusion(cell))),
+            *([] if shifted is None else _shift_metrics(shifted)),
+        ),
         tags={
             "vitgeom.dataset": cell.dataset,
             "vitgeom.backbone": cell.backbone,
@@ -155,6 +164,35 @@ def _cell_record(
         artifacts=(str(results.probes(cell)["recoverability.json"].absolute()),),
         fusion=tuple(str(path.absolute()) for path in results.fusion(cell).values()) if fused else (),
     )
+
+
+def _key(fitted: Receipt, fused: Receipt | None, shifted: Mapping[str, Any] | None) -> str:
+    """Return what came out for a cell, in one digest; figures under shift count where there are some."""
+    if fused is None:
+        return fitted.digest
+    return fingerprint([fitted.digest, fused.digest, *([] if shifted is None else [fingerprint(shifted)])])
+
+
+def _current_shift(results: Results, cell: Cell) -> dict[str, Any] | None:
+    """Return what the classifiers of a comparison do under shift; None where nobody asked these."""
+    found = results.read_shift(cell)
+    return found if found is not None and found["comparison"] == results.fusion_digest(cell) else None
+
+
+def _shift_metrics(shifted: Mapping[str, Any]) -> list[Metric]:
+    """Return the mean corruption accuracy of every method, and its worst group where there are sub-populations."""
+    means = [] if shifted["mean"] is None else shifted["mean"]["rows"]
+    groups = [
+        one["groups"]["methods"] for one in shifted["conditions"] if one["condition"]["set"] == BY_GROUP
+    ]
+    return [
+        *(Metric(f"mean_corruption_accuracy.{row['name']}", row["accuracy"]["value"]) for row in means),
+        *(
+            Metric(f"worst_group_accuracy.{name}", one["worst"]["value"])
+            for methods in groups
+            for name, one in methods.items()
+        ),
+    ]
 
 
 def _horizontal_metrics(fused: Sequence[Outcome]) -> list[Metric]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from flows.study import Resolved, Study
 from tasks import fit_fusion, fit_probes
 from tasks.receipt import Receipt
 from tasks.tracking_record import StudyRecord
+from tests.support.shifted_results import planted_shift
 
 PAGE = Receipt(
     task="render_report",
@@ -127,3 +130,24 @@ def test_only_origins_that_are_there_become_tags(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("RAY_JOB_ID", "job-7")
     monkeypatch.setenv("DVC_EXP_BASELINE_REV", "abc")
     assert origin_tags() == {"ray.job_id": "job-7", "dvc.rev": "abc"}
+
+
+def test_figures_under_shift_are_recorded_where_they_are_of_these_classifiers(
+    wanted: Resolved, tmp_path: Path
+) -> None:
+    [cell] = wanted.cells
+    shutil.copytree(wanted.out, tmp_path / "results")
+    moved = dataclasses.replace(wanted, out=tmp_path / "results")
+    results = Results(moved.out)
+    plain = described(moved)
+    content = planted_shift(groups=True)
+    results.write_shift(cell, json.dumps(content).encode())
+    assert described(moved) == plain, "figures of other classifiers are no part of the record"
+
+    results.write_shift(cell, json.dumps({**content, "comparison": results.fusion_digest(cell)}).encode())
+    shifted = described(moved)
+    figures = {metric.name: metric.value for metric in shifted.cells[0].metrics}
+    means = {row["name"]: row["accuracy"]["value"] for row in content["mean"]["rows"]}
+    assert {name: figures[f"mean_corruption_accuracy.{name}"] for name in means} == means
+    assert figures["worst_group_accuracy.vfusion"] == pytest.approx(0.7)
+    assert shifted.key != plain.key
