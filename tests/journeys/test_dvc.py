@@ -19,8 +19,7 @@ from tests.support.s3_server import S3Server, s3_server  # noqa: F401
 PROJECT = Path(__file__).parents[2]
 pytestmark = pytest.mark.services
 
-SHIFT = "infra/shift/dvc.yaml"
-NEEDED = ("dvc.yaml", SHIFT, ".dvcignore", ".dvc/config", ".dvc/.gitignore", ".gitignore")
+NEEDED = ("dvc.yaml", ".dvcignore", ".dvc/config", ".dvc/.gitignore", ".gitignore")
 WATCHED = ("data", "backbones", "probes", "recoverability", "fusion", "report")
 
 
@@ -63,7 +62,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A copy of the project's DVC files around a small study, in which the benchmark has been run."""
     folder = tmp_path_factory.mktemp("project")
     for name in NEEDED:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(PROJECT / name, folder / name)
     for name in WATCHED:
         shutil.copytree(
@@ -142,16 +141,6 @@ def test_results_travel_over_s3(
     assert {name: digest for name, digest in digests(project).items() if name in tracked} == {
         name: before[name] for name in tracked
     }
-
-
-def test_shift_is_a_stage_that_is_run_when_asked_for(reproduced: tuple[Path, dict[str, str], str]) -> None:
-    project, before, _ = reproduced
-
-    assert ran(dvc(project, "repro", SHIFT)) == {f"{SHIFT}:shift"}
-    found = digests(project)
-    assert set(found) - set(before) == {"results/embedded/shift/noise/nano_supervised.json"}
-    assert "up to date" in dvc(project, "repro", SHIFT)
-    assert ran(dvc(project, "repro")) == set()
 
 
 def test_a_changed_probe_parameter_runs_what_depends_on_probes_only(
