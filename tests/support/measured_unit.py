@@ -85,7 +85,7 @@ def fusing(store: str) -> tuple[int, int]:
 def fusing_backbones(store: str) -> tuple[int, int]:
     """Fuse two backbones; return the formula's bytes and the memory before it."""
     first, second = (_fusion_request(store, name) for name in ("nano_supervised", "nano_selfsup"))
-    shared = first.model_dump(include=set(HorizontalRequest.model_fields))
+    shared = first.model_dump(include=set(HorizontalRequest.model_fields) - {"probes"})
     request = HorizontalRequest(
         **shared,
         addresses=(first.address, second.address),

@@ -55,7 +55,7 @@ def test_what_is_wrong_with_a_method_becomes_its_row() -> None:
 
 def test_predictions_of_nan_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = torch.full((len(part(TEST)[1]), 4), torch.nan)
-    monkeypatch.setattr(LastLayerClassifier, "_log_proba", lambda self, rows: broken)
+    monkeypatch.setattr(LastLayerClassifier, "_log_proba_blocks", lambda self, rows: iter([broken]))
     failed = fitted("last_layer", LastLayerClassifier())
     assert isinstance(failed, FailedMethod)
     assert failed.error.startswith("NumericalFailure: a LastLayerClassifier predicts NaN")
