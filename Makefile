@@ -46,7 +46,7 @@ types: $(STAMP)  ## mypy over the three packages
 imports: $(STAMP)  ## the walls: flows -> tasks -> vitgeom, one door per third party
 	$(BIN)/lint-imports
 
-bench: $(STAMP)  ## measure against the named peers and write the table into README.md (about 30 minutes)
+bench: $(STAMP)  ## measure against the named peers and write the table into README.md (an hour and more)
 	$(BIN)/python -m tests.benchmarks
 
 pretrain: $(STAMP)  ## train the two embedded backbones again from nothing (about 40 minutes)

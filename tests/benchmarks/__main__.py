@@ -1,7 +1,7 @@
 """Run every benchmark in a process of its own and write the table into README.md.
 
 ``python -m tests.benchmarks [name ...]`` runs all ``bench_*.py`` or the named ones. The rows of the others are kept from their last run on this
-machine (``results.json``); the table is written once every benchmark has run.
+machine (``results.json``); a line below the table names those that did not run here yet.
 """
 
 from __future__ import annotations
@@ -49,14 +49,15 @@ def conditions() -> str:
     return f"{os.cpu_count()} CPU cores ({platform.machine()}), Python {platform.python_version()}, torch {torch.__version__.split('+')[0]}."
 
 
-def rewrite(rows: list[Row]) -> None:
+def rewrite(rows: list[Row], *, missing: list[str]) -> None:
     """Replace what stands between the markers in README.md."""
     text = README.read_text()
     if START not in text or END not in text:
         raise SystemExit(f"README.md has no {START} ... {END} block to write the table into")
     head, rest = text.split(START, 1)
     _, tail = rest.split(END, 1)
-    README.write_text(f"{head}{START}\n{conditions()}\n\n{table(rows)}\n{END}{tail}")
+    left_out = f"\n\nNot measured on this machine yet: {', '.join(missing)}." if missing else ""
+    README.write_text(f"{head}{START}\n{conditions()}\n\n{table(rows)}{left_out}\n{END}{tail}")
 
 
 def main(chosen: list[str]) -> None:
@@ -68,11 +69,10 @@ def main(chosen: list[str]) -> None:
         known[name] = [asdict(row) for row in rows]
         RESULTS.write_text(json.dumps(known, indent=1) + "\n")
         print(table(rows), flush=True)
-    missing = [name for name in names() if name not in known]
-    if missing:
-        print(f"README.md is left as it is: {', '.join(missing)} did not run here yet.")
-    else:
-        rewrite([Row(**row) for name in names() for row in known[name]])
+    rewrite(
+        [Row(**row) for name in names() for row in known.get(name, [])],
+        missing=[name for name in names() if name not in known],
+    )
 
 
 if __name__ == "__main__":
