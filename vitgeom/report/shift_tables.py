@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from vitgeom.bootstrap import Interval
 from vitgeom.report.markup import Markup, table
 from vitgeom.report.numbers import NONE, percent, points
-from vitgeom.report.shift_figures import FUSED, LAST
+from vitgeom.report.shift_figures import FUSED, LAST, advantage
 from vitgeom.report.shifted_pair import ShiftedPair, title_of
 from vitgeom.report.verdict import spelled
 
@@ -49,7 +49,7 @@ def means(pair: ShiftedPair) -> Markup:
 
 
 def conditions(pair: ShiftedPair) -> Markup:
-    """Return one row per corruption and severity, one column per method.
+    """Return one row per corruption and severity: what VFusion is ahead of the last layer, then one column per method.
 
     Args:
         pair: Results under shift with at least one corruption.
@@ -58,6 +58,7 @@ def conditions(pair: ShiftedPair) -> Markup:
     rows = [
         (
             f"{one.corruption.replace('_', ' ')} {one.severity}",
+            _span(advantage(pair, one.corruption, one.severity)),
             *(
                 percent(None if (found := one.score(name)) is None else found.accuracy.value)
                 for name in names
@@ -66,9 +67,16 @@ def conditions(pair: ShiftedPair) -> Markup:
         for one in pair.conditions
     ]
     return table(
-        ("damage and severity", *(title_of(name) for name in names)),
+        (
+            "damage and severity",
+            f"{title_of(FUSED)} − {title_of(LAST).lower()}",
+            *(title_of(name) for name in names),
+        ),
         rows,
-        caption=f"{pair.label}: test accuracy under each damage, n = {pair.num_test:,} test images; mean over seeds.",
+        caption=(
+            f"{pair.label}: test accuracy under each damage, n = {pair.num_test:,} test images, mean over seeds; the difference with its paired "
+            "95 % interval."
+        ),
     )
 
 
@@ -109,7 +117,10 @@ def _lost(clean: Interval | None, mean: Interval) -> str:
 def _difference(differences: Mapping[str, Interval], name: str, *, own: str) -> str:
     if name == own:
         return ITSELF
-    span = differences.get(name)
+    return _span(differences.get(name))
+
+
+def _span(span: Interval | None) -> str:
     if span is None:
         return NONE
     return f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")

@@ -3,6 +3,8 @@ from __future__ import annotations
 from tests.support.html_checks import read_page
 from tests.support.shifted_results import shifted_pair
 from vitgeom.report.markup import Markup
+from vitgeom.report.numbers import points
+from vitgeom.report.shift_figures import advantage
 from vitgeom.report.shift_tables import conditions, groups, means
 
 
@@ -24,9 +26,13 @@ def test_clean_accuracy_stands_beside_the_mean_with_both_differences() -> None:
 
 
 def test_every_condition_is_a_row() -> None:
-    text = words(conditions(shifted_pair()))
-    for row in ("contrast 1", "contrast 5", "gaussian noise 1", "gaussian noise 5"):
-        assert row in text
+    pair = shifted_pair()
+    text = words(conditions(pair))
+    for one in pair.conditions:
+        span = advantage(pair, one.corruption, one.severity)
+        assert span is not None
+        ends = f"{100 * span.low:+.1f} to {100 * span.high:+.1f}".replace("-", "−")
+        assert f"{one.corruption.replace('_', ' ')} {one.severity} {points(span.value)} ({ends})" in text
 
 
 def test_a_method_without_a_reference_shows_none() -> None:

@@ -1,0 +1,45 @@
+"""What the page is given about shift: figures of the classifiers that it shows, and a word where they are of earlier ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from flows.report import request_for_page
+from flows.results import Results
+from flows.study import Resolved, Study
+from tests.support.shifted_results import planted_shift
+
+
+@pytest.fixture
+def wanted(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Resolved:
+    """The small study, with a copy of its results."""
+    monkeypatch.chdir(finished)
+    monkeypatch.delenv("VITGEOM_STORE", raising=False)
+    study = Study().resolve()
+    shutil.copytree(study.out, tmp_path / "results")
+    return dataclasses.replace(study, out=tmp_path / "results")
+
+
+def test_figures_under_shift_reach_the_page_if_they_are_of_its_classifiers(
+    wanted: Resolved, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [cell] = wanted.cells
+    results = Results(wanted.out)
+    assert request_for_page(wanted, {}, {}).shift == ()
+
+    content = {**planted_shift(), "comparison": results.fusion_digest(cell)}
+    results.write_shift(cell, json.dumps(content).encode())
+    [source] = request_for_page(wanted, {}, {}).shift
+    assert source.evaluation == str(results.shift(cell).absolute())
+    assert request_for_page(wanted, {}, {cell.name: "failed"}).shift == ()
+
+    results.write_shift(cell, json.dumps(planted_shift()).encode())
+    [source] = request_for_page(wanted, {}, {}).shift
+    assert source.evaluation is None
+    assert "of earlier classifiers. Run vitgeom shift again" in str(source.failed)
+    assert "of earlier classifiers" in capsys.readouterr().err
