@@ -20,7 +20,7 @@ from flows.study import Resolved, Study
 from tasks import fit_fusion, fit_horizontal, fit_probes, render_report
 from tasks.extraction_cost import extraction_cost
 from tasks.receipt import Receipt
-from tasks.render_report import (
+from tasks.report_request import (
     CombinationSource,
     DatasetNote,
     FusionSource,

@@ -31,8 +31,9 @@ from tasks.sweep_request import SweepRequest
 from vitgeom.errors import NumericalFailure
 from vitgeom.fusion.best_layer import best_layer
 from vitgeom.fusion.comparison import compare
-from vitgeom.fusion.evidence import Evidence, EvidenceSettings, gather_evidence, probe_logits
+from vitgeom.fusion.evidence import Evidence, EvidenceSettings, gather_evidence
 from vitgeom.fusion.methods import METHODS
+from vitgeom.fusion.probe_outcomes import probe_logits
 from vitgeom.probes import FunctionLayers
 from vitgeom.probes.labels import class_index
 from vitgeom.probes.layers import RowSource
@@ -134,18 +135,25 @@ def _compute(store: FeatureStore, request: FusionRequest) -> tuple[dict[str, byt
     """Return the files of the results and their headline figures."""
     layers = {split: _rows(store, split, request=request) for split in store.splits}
     labels = {split: store.read(split, "label") for split in store.splits}
-    evidence = gather_evidence(
+    with gather_evidence(
         layers["train"], labels["train"], layers["val"], labels["val"], settings=evidence_settings(request)
-    )
-    known = known_probes(request.probes, request, manifest_digest=request.manifest_digest)
-    if known is not None:
-        evidence.know(known)
+    ) as evidence:
+        known = known_probes(request.probes, request, manifest_digest=request.manifest_digest)
+        if known is not None:
+            evidence.know(known)
+        return _compared(evidence, layers["test"], labels["test"], store=store, request=request)
+
+
+def _compared(
+    evidence: Evidence, test: RowSource, labels: np.ndarray, *, store: FeatureStore, request: FusionRequest
+) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Fit every method and compare them on the test rows."""
     fits = [
         fit_method(
             METHODS[name],
             unfitted_method(METHODS[name], request),
             evidence,
-            test=layers["test"],
+            test=test,
             seeds=request.seeds,
         )
         for name in request.methods
@@ -155,7 +163,7 @@ def _compute(store: FeatureStore, request: FusionRequest) -> tuple[dict[str, byt
         raise NumericalFailure(
             f"none of the methods {', '.join(request.methods)} could be fitted; the first says: {first_error(fits)}"
         )
-    target, by_layer = target_of(evidence, labels["test"]), layer_predictions(evidence, layers["test"])
+    target, by_layer = target_of(evidence, labels), layer_predictions(evidence, test)
     comparison = compare(
         predicted,
         target,
@@ -167,7 +175,7 @@ def _compute(store: FeatureStore, request: FusionRequest) -> tuple[dict[str, byt
     )
     origin = {
         "features": {"address": request.address, "manifest_digest": request.manifest_digest},
-        "layers": {"number": layers["test"].num_layers, "best": best_layer(evidence)},
+        "layers": {"number": test.num_layers, "best": best_layer(evidence)},
         "rows": store.splits,
         "request": request.content(),
     }

@@ -29,7 +29,7 @@ from vitgeom.errors import InvalidInput, NumericalFailure
 from vitgeom.fusion.backbone_rows import BackboneRows, backbone_rows
 from vitgeom.fusion.best_layer import best_layer
 from vitgeom.fusion.comparison import compare
-from vitgeom.fusion.evidence import gather_evidence
+from vitgeom.fusion.evidence import Evidence, gather_evidence
 from vitgeom.fusion.methods import METHODS
 from vitgeom.store.feature_store import FeatureStore
 from vitgeom.store.features import open_features
@@ -103,15 +103,32 @@ def _compute(
     """Return the files of the results and their headline figures."""
     labels = {split: _same_labels(stores, split, request=request) for split in stores[0].splits}
     rows = {split: _rows(stores, split, request=request) for split in labels}
-    evidence = gather_evidence(
+    with gather_evidence(
         rows["train"], labels["train"], rows["val"], labels["val"], settings=evidence_settings(request)
-    )
-    for number, (place, digest) in enumerate(zip(request.probes, request.manifest_digests, strict=False)):
-        known = known_probes(place, request, manifest_digest=digest)
+    ) as evidence:
+        _take_probes(evidence, request)
+        return _compared(evidence, rows["test"], labels["test"], stores=stores, request=request)
+
+
+def _take_probes(evidence: Evidence, request: HorizontalRequest) -> None:
+    """Take the stored probe of each backbone's last layer; the request may name none at all."""
+    for number, place in enumerate(request.probes):
+        known = known_probes(place, request, manifest_digest=request.manifest_digests[number])
         if known is not None:
             evidence.know_layer(number, known, number=known.num_layers - 1)
-    fits = [_fit(name, request, evidence=evidence, test=rows["test"]) for name in HORIZONTAL]
-    target, by_backbone = target_of(evidence, labels["test"]), layer_predictions(evidence, rows["test"])
+
+
+def _compared(
+    evidence: Evidence,
+    test: BackboneRows,
+    labels: np.ndarray,
+    *,
+    stores: list[FeatureStore],
+    request: HorizontalRequest,
+) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Fit horizontal fusion and compare it with each backbone alone on the test rows."""
+    fits = [_fit(name, request, evidence=evidence, test=test) for name in HORIZONTAL]
+    target, by_backbone = target_of(evidence, labels), layer_predictions(evidence, test)
     fused = {fit.entry.name: fit.predicted for fit in fits if isinstance(fit, FittedMethod)}
     if not fused:
         raise NumericalFailure(f"{', '.join(HORIZONTAL)} could not be fitted: {first_error(fits)}")
@@ -146,7 +163,7 @@ def _compute(
 
 
 def _fit(
-    name: str, request: HorizontalRequest, *, evidence: Any, test: BackboneRows
+    name: str, request: HorizontalRequest, *, evidence: Evidence, test: BackboneRows
 ) -> FittedMethod | FailedMethod:
     entry = METHODS[name]
     return fit_method(

@@ -11,14 +11,14 @@ from pydantic import ValidationError
 from safetensors.torch import save
 
 from tasks import render_report
-from tasks.render_report import (
+from tasks.render_report import run
+from tasks.report_request import (
     CombinationSource,
     DatasetNote,
     FusionSource,
     QuarantineNote,
     RenderRequest,
     StageCost,
-    run,
 )
 from tests.support.fused_results import SKILLS, planted_answers, planted_table
 from tests.support.html_checks import read_page

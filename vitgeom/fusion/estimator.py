@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -57,13 +58,8 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         Args:
             evidence: From :func:`vitgeom.fusion.gather_evidence`.
         """
-        self._describe(evidence)
-        try:
+        with self._being_fitted(evidence):
             self._fit(evidence)
-        except BaseException:
-            # What could not be fitted must not look fitted.
-            del self.classes_, self.widths_, self.n_features_in_
-            raise
         return self
 
     def fit_evidence_seeds(self: Fitted, seeds: Sequence[int], evidence: Evidence) -> tuple[Fitted, ...]:
@@ -113,6 +109,16 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     def tensors(self) -> dict[str, Tensor]:
         """Return every fitted array by name: the part for safetensors."""
         raise NotImplementedError(f"{type(self).__name__} has no file form.")
+
+    @contextmanager
+    def _being_fitted(self, evidence: Evidence) -> Iterator[None]:
+        """Describe the rows, and forget them again if fitting fails: what could not be fitted must not look fitted."""
+        self._describe(evidence)
+        try:
+            yield
+        except BaseException:
+            del self.classes_, self.widths_, self.n_features_in_
+            raise
 
     def _describe(self, evidence: Evidence) -> None:
         """Remember what the rows look like."""

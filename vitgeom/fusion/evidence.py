@@ -20,8 +20,9 @@ from torch import Tensor
 from vitgeom.errors import InvalidInput
 from vitgeom.fusion.fit_data import FitData, fit_data
 from vitgeom.fusion.folds import stratified_folds
+from vitgeom.fusion.probe_outcomes import layer_outcome, logit_blocks
 from vitgeom.fusion.quality import summed_log_loss
-from vitgeom.fusion.staged_rows import blocks, fits, release, spans, staged
+from vitgeom.fusion.staged_rows import blocks, release, staged
 from vitgeom.probes import L2_GRID, Labels, LayerProbes, fit_layer
 from vitgeom.probes.byte_budget import default_byte_budget
 from vitgeom.probes.fold_weights import fold_weights
@@ -29,10 +30,8 @@ from vitgeom.probes.layer_fit import LayerFit
 from vitgeom.probes.layers import Features, RowSource
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET
 from vitgeom.probes.probe_layer import FitSettings, LayerOutcome, probe_layer
-from vitgeom.probes.row_access import read_rows
 from vitgeom.probes.row_file import RowFile, Rows
 from vitgeom.probes.staged_layer import staged_layer
-from vitgeom.probes.standardise import Standardiser
 from vitgeom.seeding import generator_for
 
 Shared = TypeVar("Shared")
@@ -273,40 +272,6 @@ class Evidence:
             held = fold == one
             out[held] = fit.logits(x[held], problem=one).float()
         return out
-
-
-def layer_outcome(probes: LayerProbes, layer: int) -> LayerOutcome:
-    """Return one layer of fitted probes."""
-    return LayerOutcome(
-        val_loss=probes.val_loss[layer],
-        val_accuracy=probes.val_accuracy[layer],
-        objective=probes.objective[layer],
-        grad_norm=probes.grad_norm[layer],
-        converged=probes.converged[layer],
-        iterations=probes.iterations[layer],
-        chosen=int(probes.chosen[layer]),
-        standardiser=Standardiser(probes.mean[layer], probes.std[layer]),
-        weight=probes.weight[layer],
-        bias=probes.bias[layer],
-        final_grad_norm=float(probes.final_grad_norm[layer]),
-        final_converged=bool(probes.final_converged[layer]),
-    )
-
-
-def logit_blocks(
-    probe: LayerOutcome, source: RowSource, layer: int, *, byte_budget: int = DEFAULT_BYTE_BUDGET
-) -> Iterator[Float32[Tensor, "b K"]]:
-    """Yield the logits of a layer's probe on consecutive rows of a source: of all at once if they fit in float64."""
-    num_rows, width = source.num_rows, len(probe.weight)
-    whole = fits(num_rows, width, byte_budget=byte_budget, dtype=torch.float64)
-    for where in [slice(0, num_rows)] if whole else spans(num_rows, width):
-        x = read_rows(source, layer, where.start, where.stop, name="X")
-        yield (probe.standardiser(x) @ probe.weight + probe.bias).float()
-
-
-def probe_logits(probe: LayerOutcome, source: RowSource, layer: int) -> Float32[Tensor, "b K"]:
-    """Return the logits of a layer's probe on all rows of a source."""
-    return torch.cat(list(logit_blocks(probe, source, layer)))
 
 
 def gather_evidence(

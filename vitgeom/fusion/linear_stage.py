@@ -191,12 +191,13 @@ def _best_view(
     best: View | None = None
     for temperature in temperatures[:1] if len(layers) == 1 else temperatures:
         rows = plain.scaled(quality_scale(quality, temperature=temperature))
-        view: View | None = _view(evidence, rows, temperature=temperature, components=components, seed=seed)
-        assert view is not None, "it was just made"
-        if best is None or view.val_loss < best.val_loss:
-            best, view = view, best
-        if view is not None:
+        view = _view(evidence, rows, temperature=temperature, components=components, seed=seed)
+        if best is not None and not view.val_loss < best.val_loss:
             view.release()
+            continue
+        if best is not None:
+            best.release()
+        best = view
     assert best is not None, "there is at least one temperature"
     return best
 

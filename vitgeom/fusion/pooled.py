@@ -13,7 +13,13 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from vitgeom.bootstrap import Interval, check_resampling, percentile_interval, resample_counts
+from vitgeom.bootstrap import (
+    Interval,
+    check_resampling,
+    percentile_interval,
+    resample_counts,
+    resample_number,
+)
 from vitgeom.errors import InvalidInput, UnknownName
 from vitgeom.seeding import generator_for
 
@@ -122,7 +128,7 @@ def pool(pairs: Sequence[PairOutcomes], *, seed: int, num_resamples: int = 1000)
     Raises:
         InvalidInput: No pairs, nothing that is there on all of them, or pairs of one dataset with different numbers of samples.
     """
-    names = _names_on_all(pairs)
+    num_resamples, names = resample_number(num_resamples), _names_on_all(pairs)
     columns = [torch.stack([pair.right[name].double() for name in names], dim=1) for pair in pairs]
     by_dataset: dict[str, list[Tensor]] = {}
     for pair, column in zip(pairs, columns, strict=True):

@@ -129,9 +129,9 @@ class VFusionClassifier(LayerClassifier):
             evidence: From :func:`vitgeom.fusion.gather_evidence`.
             on_epoch: Told the epoch (0 for the linear stage) and the validation figures; returns whether to go on.
         """
-        self._describe(evidence)
-        inputs, trained = self._train(evidence, seeds=[self.seed], on_epoch=on_epoch)
-        self._keep(inputs, trained, number=0)
+        with self._being_fitted(evidence):
+            inputs, trained = self._train(evidence, seeds=[self.seed], on_epoch=on_epoch)
+            self._keep(inputs, trained, number=0)
         return self
 
     def transform(self, X: Features) -> np.ndarray:

@@ -10,10 +10,9 @@ from vitgeom.bootstrap import Interval
 from vitgeom.fusion.pooled import BEST_LAYER, Pooled, pool
 from vitgeom.report.combination import Combination
 from vitgeom.report.fused_pair import FusedPair, MethodRow
+from vitgeom.report.fusion_verdict import FUSED
 from vitgeom.report.numbers import NONE, percent, points
 from vitgeom.report.verdict import spelled
-
-FUSED = "vfusion"
 
 
 @dataclass(frozen=True)
@@ -54,18 +53,18 @@ def pooled(pairs: Sequence[FusedPair]) -> Pooled:
     )
 
 
-def method_means(pairs: Sequence[FusedPair]) -> tuple[MethodMean, ...]:
+def method_means(pairs: Sequence[FusedPair], whole: Pooled) -> tuple[MethodMean, ...]:
     """Return the means of every method, in the order in which they first appear.
 
     Args:
         pairs: At least one.
+        whole: All of them, from :func:`pooled`.
     """
     rows: dict[str, MethodRow] = {}
     for pair in pairs:
         for row in pair.methods:
             rows.setdefault(row.name, row)
     backbones = list(dict.fromkeys(pair.backbone for pair in pairs))
-    whole = pooled(pairs)
     found = []
     for name, row in rows.items():
         everywhere = name in whole.names
@@ -85,16 +84,15 @@ def method_means(pairs: Sequence[FusedPair]) -> tuple[MethodMean, ...]:
     return tuple(found)
 
 
-def paper_figures(pairs: Sequence[FusedPair], finished: Sequence[Combination]) -> list[tuple[str, str, str]]:
+def paper_figures(whole: Pooled, finished: Sequence[Combination]) -> list[tuple[str, str, str]]:
     """Return (what, the paper's figure, ours with its interval) for every figure that the paper states about fusing layers.
 
     Means are over all pairs; the share of the gap is that of the mean accuracies.
 
     Args:
-        pairs: At least one.
+        whole: All pairs, from :func:`pooled`.
         finished: The pairs' recoverability.
     """
-    whole = pooled(pairs)
     recovered = [pair.r_any.value for pair in finished if pair.r_any is not None]
     spread = f"{100 * min(recovered):.0f} to {percent(max(recovered))}" if recovered else NONE
     fused = FUSED in whole.names

@@ -8,6 +8,7 @@ from vitgeom.report import fusion_tables
 from vitgeom.report.combination import Failure
 from vitgeom.report.drawing import Drawing
 from vitgeom.report.fused_pair import FusedPair
+from vitgeom.report.fusion_means import pooled
 from vitgeom.report.fusion_verdict import fusion_headline, fusion_sentence, horizontal_sentence
 from vitgeom.report.markup import Markup, element, join
 from vitgeom.report.material import Material
@@ -30,9 +31,10 @@ def fusion_blocks(material: Material, drawings: Mapping[str, Drawing]) -> list[M
         element("p", fusion_headline(material.fused), class_="lead"),
     ]
     if material.fused:
+        whole = pooled(material.fused)
         blocks += [
-            fusion_tables.means(material.fused),
-            fusion_tables.paper(material.fused, material.finished),
+            fusion_tables.means(material.fused, whole),
+            fusion_tables.paper(whole, material.finished),
         ]
     blocks += [_block(pair, fusion_sentence(pair), drawings[pair.label]) for pair in material.fused]
     blocks += [_block(pair, horizontal_sentence(pair), drawings[pair.label]) for pair in material.across]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vitgeom.fusion.pooled import Pooled
 from vitgeom.report.combination import Combination
 from vitgeom.report.fused_pair import FusedPair, MethodRow
-from vitgeom.report.fusion_means import FUSED, method_means, paper_figures, pooled, spelled_difference
+from vitgeom.report.fusion_means import method_means, paper_figures, spelled_difference
+from vitgeom.report.fusion_verdict import FUSED
 from vitgeom.report.markup import Markup, table
 from vitgeom.report.numbers import NONE, percent
 from vitgeom.report.verdict import spelled
@@ -48,13 +50,14 @@ def methods(pair: FusedPair) -> Markup:
     return table(header, rows, caption=caption)
 
 
-def means(pairs: Sequence[FusedPair]) -> Markup:
+def means(pairs: Sequence[FusedPair], whole: Pooled) -> Markup:
     """Return one row per method: mean accuracy over datasets and backbones, difference to VFusion, gap closed, and the means by backbone.
 
     Args:
         pairs: At least one.
+        whole: All of them, from :func:`vitgeom.report.fusion_means.pooled`.
     """
-    found = method_means(pairs)
+    found = method_means(pairs, whole)
     backbones = [backbone for backbone, _ in found[0].by_backbone]
     rows = [
         (
@@ -68,7 +71,7 @@ def means(pairs: Sequence[FusedPair]) -> Markup:
         )
         for entry in found
     ]
-    whole, datasets = pooled(pairs), len({pair.dataset for pair in pairs})
+    datasets = len({pair.dataset for pair in pairs})
     return table(
         (
             "method",
@@ -89,19 +92,19 @@ def means(pairs: Sequence[FusedPair]) -> Markup:
     )
 
 
-def paper(pairs: Sequence[FusedPair], finished: Sequence[Combination]) -> Markup:
+def paper(whole: Pooled, finished: Sequence[Combination]) -> Markup:
     """Return the paper's figures beside those of this page.
 
     Args:
-        pairs: All comparisons.
+        whole: All comparisons, from :func:`vitgeom.report.fusion_means.pooled`.
         finished: The pairs' recoverability.
     """
     return table(
         ("mean over datasets and backbones", "paper", "here"),
-        paper_figures(pairs, finished),
+        paper_figures(whole, finished),
         caption=(
             f"Paper / here: other datasets and backbones, so the sizes need not agree; signs and order are what can be compared. Here: "
-            f"{len(pairs)} pairs, n = {pooled(pairs).num_samples:,} test images, 95 % intervals."
+            f"{whole.num_pairs} pairs, n = {whole.num_samples:,} test images, 95 % intervals."
         ),
     )
 

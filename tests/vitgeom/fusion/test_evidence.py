@@ -7,7 +7,7 @@ import torch
 from tests.support.layered_features import layered_features
 from vitgeom.errors import InvalidInput
 from vitgeom.fusion import EvidenceSettings, gather_evidence
-from vitgeom.fusion.evidence import probe_logits
+from vitgeom.fusion.probe_outcomes import probe_logits
 from vitgeom.probes import fit_layer, fit_probes
 
 X, Y = layered_features(90, 3, 6, 3)

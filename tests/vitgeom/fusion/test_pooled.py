@@ -72,6 +72,11 @@ def test_the_share_of_the_gap_is_that_of_the_means() -> None:
     assert closed.low < closed.value < closed.high
 
 
+def test_resamples_are_a_whole_number() -> None:
+    with pytest.raises(InvalidInput, match="num_resamples"):
+        pool(PAIRS, seed=0, num_resamples=0)
+
+
 def test_no_gap_has_no_share() -> None:
     always = torch.ones(10, dtype=torch.float64)
     flat = PairOutcomes("digits", {"vfusion": always, BEST_LAYER: always, ORACLE: always})

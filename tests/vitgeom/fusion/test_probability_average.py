@@ -3,8 +3,8 @@ from __future__ import annotations
 import torch
 
 from tests.support.fusion_data import NUM_LAYERS, TEST, evidence, part
-from vitgeom.fusion.evidence import probe_logits
 from vitgeom.fusion.probability_average import ProbabilityAverageClassifier
+from vitgeom.fusion.probe_outcomes import probe_logits
 from vitgeom.fusion.temperature import layer_temperatures
 from vitgeom.probes import TensorLayers
 

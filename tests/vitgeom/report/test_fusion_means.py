@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import pytest
 
 from tests.support.fused_results import SKILLS, fused_pair
 from tests.support.report_results import combination
 from vitgeom.bootstrap import Interval
-from vitgeom.report.fusion_means import method_means, paper_figures
+from vitgeom.report.fused_pair import FusedPair
+from vitgeom.report.fusion_means import MethodMean, method_means, paper_figures, pooled
 
 PAIRS = (
     fused_pair(),
@@ -16,8 +18,12 @@ PAIRS = (
 )
 
 
+def means_of(pairs: Sequence[FusedPair]) -> tuple[MethodMean, ...]:
+    return method_means(pairs, pooled(pairs))
+
+
 def test_means_are_over_the_datasets_of_a_backbone() -> None:
-    fused = next(mean for mean in method_means(PAIRS) if mean.name == "vfusion")
+    fused = next(mean for mean in means_of(PAIRS) if mean.name == "vfusion")
     accuracies = [pair.reference.score.accuracy.value for pair in PAIRS]
     assert dict(fused.by_backbone) == {
         "nano_supervised": pytest.approx((accuracies[0] + accuracies[1]) / 2),
@@ -27,9 +33,9 @@ def test_means_are_over_the_datasets_of_a_backbone() -> None:
 
 def test_a_method_that_is_missing_somewhere_has_no_mean() -> None:
     few = fused_pair(dataset="photos", skills={"vfusion": 0.8})
-    means = {mean.name: dict(mean.by_backbone) for mean in method_means([fused_pair(), few])}
+    means = {mean.name: dict(mean.by_backbone) for mean in means_of([fused_pair(), few])}
     assert means["best_layer"] == {"nano_supervised": None}
-    whole = {mean.name: mean for mean in method_means([fused_pair(), few])}
+    whole = {mean.name: mean for mean in means_of([fused_pair(), few])}
     assert whole["best_layer"].accuracy is None
     assert whole["best_layer"].difference is None
     assert whole["vfusion"].accuracy is not None
@@ -37,7 +43,7 @@ def test_a_method_that_is_missing_somewhere_has_no_mean() -> None:
 
 
 def test_differences_are_to_vfusion_over_all_pairs() -> None:
-    means = {mean.name: mean for mean in method_means(PAIRS)}
+    means = {mean.name: mean for mean in means_of(PAIRS)}
     gains = [
         pair.method("best_layer").score.accuracy.value - pair.reference.score.accuracy.value for pair in PAIRS
     ]
@@ -51,7 +57,9 @@ def test_differences_are_to_vfusion_over_all_pairs() -> None:
 
 def test_our_figures_stand_beside_those_of_the_paper() -> None:
     low = dataclasses.replace(combination(dataset="photos"), r_any=Interval(0.2, 0.1, 0.3))
-    figures = {what: (theirs, ours) for what, theirs, ours in paper_figures(PAIRS[:1], [combination(), low])}
+    figures = {
+        what: (theirs, ours) for what, theirs, ours in paper_figures(pooled(PAIRS[:1]), [combination(), low])
+    }
     pair = PAIRS[0]
     fused, best = pair.reference.score.accuracy.value, pair.comparison.best_layer_accuracy
     closed = (fused - best) / (pair.comparison.oracle - best)

@@ -6,6 +6,7 @@ from tests.support.fused_results import across, fused_pair
 from tests.support.html_checks import read_page
 from tests.support.report_results import combination
 from vitgeom.report import fusion_tables
+from vitgeom.report.fusion_means import pooled
 from vitgeom.report.fusion_tables import count, short_time
 
 
@@ -35,11 +36,12 @@ def test_differences_carry_their_sign() -> None:
 
 def test_means_and_paper_have_a_column_per_backbone() -> None:
     pairs = [fused_pair(), fused_pair(backbone="other", skills={"vfusion": 0.9})]
-    text = words(fusion_tables.means(pairs))
+    whole = pooled(pairs)
+    text = words(fusion_tables.means(pairs, whole))
     assert "gap closed on nano_supervised on other backbone passes" in text
     assert "over 2 pairs of 1 dataset and 2 backbones, n = 300 test images" in text
     assert "not on all" in text
-    assert "Paper / here" in words(fusion_tables.paper(pairs, [combination()]))
+    assert "Paper / here" in words(fusion_tables.paper(whole, [combination()]))
 
 
 @pytest.mark.parametrize(
