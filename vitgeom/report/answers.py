@@ -64,7 +64,6 @@ def parse_answers(data: bytes, *, best_layer: int, where: str) -> Answers:
     try:
         tensors = load(data)
         target, layers = tensors.pop(TARGET), tensors.pop(LAYERS)
-        answers = Answers(tensors, target, layers, best_layer)
         fit = all(given.ndim == 2 and given.shape[1] == len(target) for given in (layers, *tensors.values()))
     except (SafetensorError, KeyError, TypeError) as error:
         raise InvalidInput(
@@ -76,7 +75,7 @@ def parse_answers(data: bytes, *, best_layer: int, where: str) -> Answers:
             f"the predictions of {where} must be [seeds, {len(target)}] and hold layer {best_layer}, got {shapes}. "
             "Run the stage again that made them."
         )
-    return answers
+    return Answers(tensors, target, layers, best_layer)
 
 
 def same_images(one: Answers, other: Answers) -> bool:
