@@ -12,9 +12,9 @@ from vitgeom.store.fingerprint import fingerprint
 
 LONGEST = 80
 HOW_IT_RUNS = re.compile(
-    r"(engine|tracking)\..*|extract\.(batch_size|rows_per_range|device|threads)|(probe|sweep)\.threads"
+    r"(engine|tracking)\..*|extract\.(batch_size|rows_per_range|device|threads)|(probe|sweep)\.threads|(sweep|shift)\.datasets"
 )
-"""Parameters that say how the work is cut, where it runs and where it is recorded: the store holds one result whatever they are."""
+"""Parameters that say how the work is cut, where it runs, where it is recorded and what is asked beyond the usual: the store holds one result whatever they are."""
 
 
 def other_names(

@@ -1,10 +1,11 @@
-"""The whole study, in the order a reader expects: features, probes, fusion, report, and a record of it all.
+"""The whole study, in the order a reader expects: features, probes, fusion, report, and a record of it all; where asked for, shifted test pictures and a sweep.
 
 A cell that fails is reported and left out of the steps that follow; the others go on, and the run ends with an error that names it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flows import artifacts, console
@@ -18,9 +19,11 @@ from flows.probe import probe
 from flows.record import record
 from flows.report import report
 from flows.run_file import RunFile
+from flows.shift import shift
 from flows.steps import Step, flow
-from flows.study import Study
+from flows.study import Resolved, Study
 from flows.summary import Summary
+from flows.sweep import sweep
 
 
 @flow(name="full-benchmark", run_name="full-benchmark")
@@ -74,16 +77,28 @@ def full_benchmark(
         outcomes = final(extracted, probed)
         fused = _attempt(fuse, study, left_out=list(problems(outcomes)))
         across = _attempt(horizontal, study, left_out=list(problems(extracted)))
+        failed = problems([*outcomes, *fused])
+        shifted = _asked(shift, study, wanted, datasets=wanted.params.shift.datasets, failed=failed)
+        swept = _asked(
+            sweep, study, wanted, datasets=wanted.params.sweep.datasets, failed=problems(extracted)
+        )
     summary = Summary(wanted.profile, tuple(outcomes), (*fused, *across), subject=wanted.subject)
     for line in summary.lines():
         console.say(line)
     page = report(study, failed=problems(outcomes), unfused=problems([*fused, *across]))
     tracked = record(wanted, probed=outcomes, fused=[*fused, *across], page=page, tags=run_file.tags)
     artifacts.publish(summary, page=page.uri)
-    steps = {"extract": extracted, "probe": probed, "fuse": fused, "horizontal": across}
+    steps = {
+        "extract": extracted,
+        "probe": probed,
+        "fuse": fused,
+        "horizontal": across,
+        "shift": shifted,
+        "sweep": swept,
+    }
     run_file.write(tracked=tracked, steps=steps)
     console.note(wanted.place_note)
-    require_all("benchmark", final(outcomes, fused, across))
+    require_all("benchmark", final(outcomes, fused, across, shifted, swept))
     return summary.to_json(page=page.uri)
 
 
@@ -93,3 +108,19 @@ def _attempt(sub_flow: Step[..., list[Outcome]], study: Study, **options: Any) -
         return sub_flow(study, **options)
     except PartsFailed as failed:
         return list(failed.outcomes)
+
+
+def _asked(
+    sub_flow: Step[..., list[Outcome]],
+    study: Study,
+    wanted: Resolved,
+    *,
+    datasets: Sequence[str],
+    failed: Iterable[str],
+) -> list[Outcome]:
+    """Run a sub-flow that is no part of a study by itself, on the datasets for which the parameters ask."""
+    failures = set(failed)
+    others = [
+        cell.name for cell in wanted.cells if cell.dataset_ref.name not in datasets or cell.name in failures
+    ]
+    return _attempt(sub_flow, study, left_out=others) if len(others) < len(wanted.cells) else []

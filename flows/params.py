@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -17,7 +18,10 @@ from pydantic import (
     StrictInt,
     StrictStr,
     field_validator,
+    model_validator,
 )
+
+from vitgeom.errors import nearest
 
 Text = Annotated[StrictStr, Field(min_length=1)]
 Count = Annotated[StrictInt, Field(ge=1)]
@@ -71,6 +75,12 @@ def _corruption(value: Any) -> Any:
     from vitgeom.data.corruptions import corruption_named  # brings numpy and Pillow
 
     return corruption_named(value).name
+
+
+def _once(value: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(set(value)) != len(value):
+        raise ValueError("each one may be named once")
+    return value
 
 
 class Block(BaseModel):
@@ -220,6 +230,7 @@ class Fusion(Block):
         return seeds
 
 
+DatasetNames = Annotated[tuple[Text, ...], AfterValidator(_once)]
 Layers = Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
 
 
@@ -236,9 +247,11 @@ class SweepSpace(Block):
 class Sweep(Block):
     """Which settings of VFusion are tried, and when a trial is given up; see ``tasks.sweep_request.SweepRequest``.
 
-    All other settings, such as epochs and folds, are those of ``fusion``, and those of the probes are those of ``probe``.
+    All other settings, such as epochs and folds, are those of ``fusion``, and those of the probes are those of ``probe``. ``datasets`` names
+    those that a whole study sweeps, too; the command of its own takes all.
     """
 
+    datasets: DatasetNames
     space: SweepSpace
     num_samples: Count | None
     early_stopping: Literal["asha", "none"]
@@ -249,17 +262,14 @@ class Sweep(Block):
 
 
 class Shift(Block):
-    """On which damaged test pictures fitted classifiers are evaluated: each corruption at each severity. An empty list means none."""
+    """On which damaged test pictures fitted classifiers are evaluated: each corruption at each severity. An empty list means none.
 
-    corruptions: tuple[Annotated[str, BeforeValidator(_corruption)], ...]
-    severities: tuple[Annotated[StrictInt, Field(ge=1, le=5)], ...]
+    ``datasets`` names those that a whole study evaluates, too; the command of its own takes all.
+    """
 
-    @field_validator("corruptions", "severities")
-    @classmethod
-    def _none_twice(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        if len(set(values)) != len(values):
-            raise ValueError("each one may be named once")
-        return values
+    datasets: DatasetNames
+    corruptions: Annotated[tuple[Annotated[str, BeforeValidator(_corruption)], ...], AfterValidator(_once)]
+    severities: Annotated[tuple[Annotated[StrictInt, Field(ge=1, le=5)], ...], AfterValidator(_once)]
 
 
 class Engine(Block):
@@ -298,3 +308,14 @@ class Profile(Block):
     shift: Shift
     engine: Engine
     tracking: Tracking
+
+    @model_validator(mode="after")
+    def _steps_on_own_datasets(self) -> Profile:
+        own = [choice.name for choice in self.datasets]
+        for block, asked in (("sweep", self.sweep.datasets), ("shift", self.shift.datasets)):
+            for name in asked:
+                if name not in own:
+                    raise ValueError(
+                        f"{block}.datasets names {name!r}, which is no dataset of this profile.{nearest(name, own)} It has: {', '.join(own)}"
+                    )
+        return self

@@ -10,9 +10,9 @@
     recoverability/<dataset>/<backbone>.json     what earlier layers recover of the last layer's errors
     fusion/<dataset>/<backbone>.json             how methods compare that fuse the layers, what each chose, which failed and why
     fusion/<dataset>/<backbone>.safetensors      their class indices on the test images, by method and seed
+    fusion/<dataset>/<backbone>.shift.json       the same classifiers on shifted test sets, if they were asked about some
     horizontal/<dataset>.json                    the same table for the last layers of all backbones together
     horizontal/<dataset>.safetensors             their class indices on the test images
-    shift/<dataset>/<backbone>.json              the same classifiers on shifted test sets, if they were asked about some
     report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
 
 The features themselves stay in the store; a manifest names their address in it and their digest.
@@ -166,7 +166,7 @@ class Results:
 
     def shift(self, cell: Cell) -> Path:
         """Return the place of what a cell's classifiers do under shift."""
-        return self.folder / "shift" / f"{cell.path}.json"
+        return self.folder / "fusion" / f"{cell.path}.shift.json"
 
     def write_shift(self, cell: Cell, content: bytes) -> None:
         """Write what a cell's classifiers do under shift."""

@@ -1,9 +1,11 @@
-"""Sub-flow: VFusion with many settings on every cell's features, and the best one by validation. Not part of the benchmark: it takes its time.
+"""Sub-flow: VFusion with many settings on every cell's features, and the best one by validation. Part of a benchmark only where it is asked for: it takes its time.
 
 Reads the manifests that the extract step wrote, and takes the probes that the probe step has stored, if it has. A sweep that was interrupted goes on where it was; a finished one is not computed again.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from flows import console
 from flows.cell import Cell
@@ -22,11 +24,12 @@ from tasks.sweep_request import SweepRequest
 
 
 @flow(name="sweep", run_name="sweep fusion settings")
-def sweep(study: Study) -> list[Outcome]:
+def sweep(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
     """Sweep every cell, copy what was found into the results folder, and record the trials.
 
     Args:
         study: Which cells, and how.
+        left_out: Names of cells that are not to be swept.
 
     Returns:
         One receipt per cell.
@@ -39,7 +42,7 @@ def sweep(study: Study) -> list[Outcome]:
     results = Results(wanted.out)
     with engine_for(wanted.params.engine) as engine:
         outcomes = attempt_each(
-            wanted.cells,
+            [cell for cell in wanted.cells if cell.name not in left_out],
             lambda cell: sweep_cell(cell.name, cell, wanted=wanted, engine=engine, results=results),
             on_failure=console.report_failure,
         )
@@ -73,7 +76,7 @@ def request_for(cell: Cell, wanted: Resolved, results: Results) -> SweepRequest:
         seed=params.seed,
         **params.probe.model_dump(include={"token", "last_layer", "l2", "tol"}),
         **params.fusion.model_dump(include={"num_folds", "fold_tol", "encoder"}),
-        **params.sweep.model_dump(),
+        **params.sweep.model_dump(exclude={"datasets"}),
     )
 
 

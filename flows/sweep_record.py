@@ -42,7 +42,12 @@ def sweep_record(wanted: Resolved, outcomes: Sequence[Outcome]) -> StudyRecord:
         experiment=wanted.params.tracking.experiment,
         name=f"{wanted.profile} sweep",
         key=fingerprint({"sweep": wanted.profile, "cells": digests}),
-        params=flatten({"seed": wanted.params.seed, "sweep": wanted.params.sweep.model_dump(mode="json")}),
+        params=flatten(
+            {
+                "seed": wanted.params.seed,
+                "sweep": wanted.params.sweep.model_dump(mode="json", exclude={"datasets"}),
+            }
+        ),
         metrics=(Metric("cells_done", len(done)), Metric("cells_failed", len(outcomes) - len(done))),
         tags={"vitgeom.sweep": wanted.profile, **origin_tags()},
         artifacts=tuple(files),

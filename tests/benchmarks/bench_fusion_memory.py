@@ -2,7 +2,8 @@
 
 2,000 and 200,000 training rows of [12, 384], 10 classes, come from a function that makes them block by block; VFusion and the methods on
 logits are fitted on shared evidence in a fresh process each, two threads, at the default byte budget. Linear models on concatenated
-layers are left out: their statistics are W x W, which 2,000 rows do not fill. Measured is the largest resident set of each process.
+layers are left out: their statistics are W x W, which 2,000 rows do not fill; probes are
+solved to a loose tolerance, which changes how often rows are read and not how many are held. Measured is the largest resident set of each process.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def fit(train: MadeRows, val: MadeRows) -> None:
     from vitgeom.fusion.stacking import LogisticStackingClassifier
     from vitgeom.fusion.super_learner import SuperLearnerClassifier
 
-    settings = EvidenceSettings(l2=STRENGTHS, num_folds=FOLDS, tol=1e-4, fold_tol=1e-3)
+    settings = EvidenceSettings(l2=STRENGTHS, num_folds=FOLDS, tol=1e-2, fold_tol=3e-2)
     with gather_evidence(train, train.labels(), val, val.labels(), settings=settings) as evidence:
         for method in (
             VFusionClassifier(layer_scaling="none", components=COMPONENTS, max_epochs=EPOCHS),

@@ -43,6 +43,7 @@ profiles:
       gate: {{components: 4, hidden_dim: 4, dropout: 0.1, learning_rate: 2.0e-3, weight_decay: 0.01, batch_size: 64, max_epochs: 2, patience: 1}}
       concatenation: {{l2: [0.1, 1.0], max_components: 64}}
     sweep:
+      datasets: []
       space: {{selection: [holistic, last], layer_scaling: [none], latent_dim: [null], orth_weight: [0.0, 0.1], hidden_dim: [4]}}
       num_samples: null
       early_stopping: asha
@@ -50,7 +51,7 @@ profiles:
       reduction_factor: 2
       metric: log_loss
       threads: 1
-    shift: {{corruptions: [contrast], severities: [1, 5]}}
+    shift: {{datasets: [], corruptions: [contrast], severities: [1, 5]}}
     engine: {{kind: serial, address: local, num_cpus: null, max_in_flight: 2, retries: 0}}
     tracking: {{experiment: small, uri: null}}
 """

@@ -35,6 +35,8 @@ def small(tmp_path):
         "extract.threads=2",
         "probe.threads=2",
         "sweep.threads=2",
+        "sweep.datasets=[noise]",
+        "shift.datasets=[noise]",
         "probe.tol=1.0e-5",
     ],
 )

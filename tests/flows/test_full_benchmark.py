@@ -88,6 +88,8 @@ def test_a_changed_probe_parameter_refits_but_extracts_nothing(
         "probe": [False],
         "fuse": [False],
         "horizontal": [],
+        "shift": [],
+        "sweep": [],
     }
 
 
@@ -103,7 +105,28 @@ def test_a_changed_fusion_parameter_fits_methods_and_nothing_else(
         [True],
         [False],
         [],
+        [],
+        [],
     ]
+
+
+def test_datasets_that_are_named_for_it_are_shifted_and_swept_too(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    results = tmp_path / "results" / "small"
+    before = contents(results)
+
+    full_benchmark.fn(overrides=["shift.datasets=[noise]", "sweep.datasets=[noise]"])
+
+    after = contents(results)
+    new = {name.partition("/")[0] + "".join(Path(name).suffixes) for name in after.keys() - before.keys()}
+    assert {"fusion.shift.json", "sweep.json", "sweep.trials.json"} <= new
+    assert b"Under shift" in after["report.html"]
+    assert b"Under shift" not in before["report.html"]
+    steps = json.loads((results / "run.json").read_text())["steps"]
+    assert len(steps["shift"]) == len(steps["sweep"]) == len(steps["extract"])
 
 
 def test_fusion_that_fails_leaves_the_probes_and_is_reported(

@@ -119,6 +119,15 @@ def test_a_missing_key_is_named_in_full(tmp_path: Path) -> None:
         ),
         ("engine=3", "'profiles.small.engine' is 3: must be a mapping with the keys kind, address,"),
         ("datasets=[3]", "'profiles.small.datasets.0' is 3: must be a mapping with the keys name, options."),
+        (
+            "shift.datasets=[noize]",
+            "shift.datasets names 'noize', which is no dataset of this profile. Did you mean 'noise'?",
+        ),
+        (
+            "sweep.datasets=[digits]",
+            "sweep.datasets names 'digits', which is no dataset of this profile. It has: noise",
+        ),
+        ("sweep.datasets=[noise, noise]", "each one may be named once"),
         ("extract={1: 2}", "'profiles.small.extract.1"),
         ("tracking.experiment=''", "'profiles.small.tracking.experiment' is ''"),
     ],

@@ -75,6 +75,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         params.read_text()
         .replace("batch_size: 16", "batch_size: 64")
         .replace("rows_per_range: 16", "rows_per_range: 256")
+        .replace("datasets: []", "datasets: [noise]")
     )
     subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)
     done = vitgeom("benchmark", folder=folder)
@@ -92,7 +93,7 @@ def reproduced(project: Path) -> tuple[Path, dict[str, str], str]:
 def test_dvc_takes_over_what_the_benchmark_computed(reproduced: tuple[Path, dict[str, str], str]) -> None:
     project, before, said = reproduced
 
-    assert ran(said) == {"extract", "probe", "fuse", "horizontal", "report"}
+    assert ran(said) == {"extract", "probe", "fuse", "horizontal", "shift", "sweep", "report"}
     assert "images computed" not in said
     assert "fitted in" not in said
     assert digests(project) == before
@@ -153,5 +154,5 @@ def test_a_changed_probe_parameter_runs_what_depends_on_probes_only(
 
     said = dvc(project, "repro")
 
-    assert ran(said) == {"probe", "fuse", "horizontal", "report"}
+    assert ran(said) == {"probe", "fuse", "horizontal", "shift", "sweep", "report"}
     assert "fitted in" in said
