@@ -42,10 +42,8 @@ def by_double_backward(function: Function, x_ND: Tensor, v_KND: Tensor) -> Tenso
         (pulled_ND,) = torch.autograd.grad(output, x_ND, u_M, create_graph=True, materialize_grads=True)
         if not pulled_ND.requires_grad:
             return output.new_zeros(len(v_KND), *output.shape)
-        columns = [
-            torch.autograd.grad(pulled_ND, u_M, v_ND, retain_graph=True, materialize_grads=True)[0]
-            for v_ND in v_KND
-        ]
+        # Zeros are not made up here: a backward that may run only once cuts u off, and must fail.
+        columns = [torch.autograd.grad(pulled_ND, u_M, v_ND, retain_graph=True)[0] for v_ND in v_KND]
     return torch.stack(columns)
 
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from tests.contracts.linear_operator import LinearOperatorContract
 from tests.oracles.dense_jacobian import dense_jacobian
-from tests.support.decoders import SmallDecoder
+from tests.support.attention_decoder import SmallDecoder
 from vitgeom.errors import InvalidInput
 from vitgeom.linop import (
     CountedOperator,

@@ -1,4 +1,4 @@
-"""Small decoders that have what real ones have: attention, norm, dropout, a nonlinearity."""
+"""A small decoder that has what real ones have: attention, norm, dropout, a nonlinearity."""
 
 from __future__ import annotations
 
