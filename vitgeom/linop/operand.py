@@ -1,8 +1,9 @@
-"""The one check that operands of every operator pass through."""
+"""The one check that operands of every operator pass through, and their columns as rows."""
 
 from __future__ import annotations
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
@@ -35,3 +36,12 @@ def check_operand(
             f"{name} is {operand.dtype} on {operand.device}, the operator {dtype} on {device}. "
             f"Convert it with {name}.to(operator.device, operator.dtype)."
         )
+
+
+def rows(v_NK: Float[Tensor, "n k"]) -> Float[Tensor, "k n"]:
+    """Return the columns as the rows of a copy that is in no graph and, made outside of inference mode, may enter one.
+
+    Args:
+        v_NK: Columns.
+    """
+    return v_NK.detach().mT.clone(memory_format=torch.contiguous_format)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from vitgeom.errors import InvalidInput
-from vitgeom.linop.operand import check_operand
+from vitgeom.linop.operand import check_operand, rows
 
 CPU, META = torch.device("cpu"), torch.device("meta")
 
@@ -28,3 +28,12 @@ def test_what_is_no_tensor_is_refused() -> None:
 def test_another_dtype_or_device_is_refused(dtype: torch.dtype, device: torch.device) -> None:
     with pytest.raises(InvalidInput, match=r"Convert it with v\.to"):
         check_operand(torch.ones(3, 1), name="v", length=3, dtype=dtype, device=device)
+
+
+def test_columns_become_rows_of_a_copy() -> None:
+    with torch.inference_mode():
+        given = torch.arange(6.0).reshape(3, 2)
+    copy = rows(given)
+    assert copy.tolist() == [[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]]
+    assert copy.is_contiguous()
+    assert not copy.is_inference()
