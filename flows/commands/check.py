@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from flows.commands.study_arguments import add_store
 
 if TYPE_CHECKING:
-    from vitgeom.store.features import FeatureStore
     from vitgeom.store.integrity import Damage
+    from vitgeom.store.row_store import RowStore
     from vitgeom.store.uri import Root
 
 ADVICE = " Run `vitgeom repair`"
@@ -21,17 +21,17 @@ ADVICE = " Run `vitgeom repair`"
 
 @dataclass(frozen=True)
 class _Check:
-    """What is done to each feature store.
+    """What is done to each store.
 
     Attributes:
         declaration: Looks at the declaration, without which a store cannot be opened.
-        features: Looks at the opened store.
+        rows: Looks at the opened store.
         found: What is said of a damaged place.
         repairs: Whether places are removed, which no other driver may see happen.
     """
 
     declaration: Callable[[Root, str], Damage | None]
-    features: Callable[[FeatureStore], list[Damage]]
+    rows: Callable[[RowStore], list[Damage]]
     found: str
     repairs: bool
 
@@ -43,7 +43,7 @@ class _Check:
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add both commands."""
     verify = commands.add_parser(
-        "verify", help="re-read all stored features and compare them with their digests"
+        "verify", help="re-read all stored features and targets and compare them with their digests"
     )
     repair = commands.add_parser(
         "repair", help="remove damaged ranges, so that the next run computes only those again"
@@ -74,7 +74,7 @@ def run_repair(arguments: argparse.Namespace) -> int:
 
 
 def _each(store: str | None, check: _Check) -> tuple[int, int]:
-    """Check every feature store and return the numbers of damaged places and of stores that could not be checked."""
+    """Check every store and return the numbers of damaged places and of stores that could not be checked."""
     from flows.study import store_uri
     from vitgeom.errors import StoreError
     from vitgeom.store.survey import survey
@@ -90,13 +90,13 @@ def _each(store: str | None, check: _Check) -> tuple[int, int]:
             print(f"error: {address}: {error}", file=sys.stderr)
             unchecked += 1
     if found.foreign:
-        print(f"not a feature store, left alone: {', '.join(found.foreign)}")
-    print(f"{_count(len(found.stores), 'feature store')} below {root.uri}, {check.told(total)}")
+        print(f"not a store, left alone: {', '.join(found.foreign)}")
+    print(f"{_count(len(found.stores), 'store')} below {root.uri}, {check.told(total)}")
     return total, unchecked
 
 
 def _one(root: Root, address: str, check: _Check) -> int:
-    """Check one feature store, say what was found, and return the number of damaged places."""
+    """Check one store, say what was found, and return the number of damaged places."""
     from vitgeom.store.lease import lease
 
     with lease(root, address) if check.repairs else nullcontext():
@@ -110,14 +110,14 @@ def _one(root: Root, address: str, check: _Check) -> int:
 
 
 def _look(root: Root, address: str, check: _Check) -> tuple[list[Damage], int]:
-    """Return the damage of one feature store and the number of ranges that are not there."""
-    from vitgeom.store.features import open_features
+    """Return the damage of one store and the number of ranges that are not there."""
+    from vitgeom.store.any_store import open_store
 
     undeclared = check.declaration(root, address)
     if undeclared is not None:
         return [undeclared], 0
-    features = open_features(root, address)
-    return check.features(features), len(features.missing())
+    opened = open_store(root, address)
+    return check.rows(opened), len(opened.missing())
 
 
 def _lines(damages: Sequence[Damage], *, with_advice: bool) -> list[str]:

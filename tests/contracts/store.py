@@ -152,7 +152,7 @@ class StoreContract:
         assert verify(store) == []
 
     def test_no_store_at_an_address_is_said(self, root: Root) -> None:
-        with pytest.raises(StoreError, match="there is no feature store at"):
+        with pytest.raises(StoreError, match="there is no store at"):
             open_features(root, "features/digits/nano/0123456789abcdef")
 
     def test_damaged_chunks_are_named_refused_and_repaired(self, root: Root) -> None:

@@ -38,7 +38,7 @@ def flip_one_bit(folder: Path) -> None:
 
 def test_a_good_store_passes(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["verify"]) == 0
-    assert ": good\n1 feature store below" in capsys.readouterr().out
+    assert ": good\n1 store below" in capsys.readouterr().out
 
 
 def test_damage_is_found_named_repaired_and_only_it_is_computed_again(
@@ -76,7 +76,7 @@ def test_a_repair_does_not_come_between_a_driver_and_its_work(
 
 def test_an_empty_store_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["verify", "--store", str(tmp_path / "nothing")]) == 0
-    assert "0 feature stores below" in capsys.readouterr().out
+    assert "0 stores below" in capsys.readouterr().out
 
 
 @pytest.fixture
@@ -103,12 +103,12 @@ def test_what_is_no_feature_store_is_named_and_left_alone(
     assert cli.main(["verify", "--store", str(root)]) == 1
     told = capsys.readouterr().out
     assert (
-        "not a feature store, left alone: features/.DS_Store, features/digits/nano/0.json,"
+        "not a store, left alone: features/.DS_Store, features/digits/nano/0.json,"
         " features/digits/nano/copy, features/digits/notes.json\n"
     ) in told
     assert ": good\n" in told
     assert ": 1 place damaged\n" in told
-    assert f"2 feature stores below {root}, 1 place damaged\n" in told
+    assert f"2 stores below {root}, 1 place damaged\n" in told
     assert cli.main(["repair", "--store", str(root)]) == 0
     assert (root / "features" / "digits" / "nano" / "0.json").read_text() == "mine"
 

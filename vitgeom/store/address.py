@@ -1,15 +1,16 @@
-"""Where features live: a path made of the data set, the backbone and the fingerprint of everything that determines the numbers."""
+"""Where stores live: a path made of the data set, the backbone and the fingerprint of everything that determines the numbers."""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vitgeom.errors import InvalidInput
 from vitgeom.store.fingerprint import fingerprint
-from vitgeom.store.schema import SCHEMA_VERSION, specs_for
+from vitgeom.store.schema import SCHEMA_VERSION, TARGET_VERSION, specs_for
 
 _SLUG = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$")
 _SHOWN_DIGITS = 16
@@ -59,9 +60,41 @@ def describe_features(
     return description
 
 
+def describe_targets(
+    *,
+    dataset_digest: str,
+    weights_digest: str,
+    preprocessing: Mapping[str, Any],
+    decoder: Mapping[str, Any],
+    recipe: Mapping[str, Any],
+    storage_dtype: str,
+) -> dict[str, Any]:
+    """Return the description of a store of targets, whose fingerprint is its address.
+
+    Args:
+        dataset_digest: Digest of the data set's content.
+        weights_digest: Digest of the backbone's weights.
+        preprocessing: How an image becomes a tensor; JSON values.
+        decoder: Name, layer and digest of the decoder's own weights; JSON values.
+        recipe: How the products are spent, rank, budget, seed and precision; JSON values.
+        storage_dtype: Of the stored directions.
+    """
+    return {
+        "schema": SCHEMA_VERSION,
+        "kind": "targets",
+        "version": TARGET_VERSION,
+        "dataset": dataset_digest,
+        "weights": weights_digest,
+        "preprocessing": dict(preprocessing),
+        "decoder": dict(decoder),
+        "recipe": dict(recipe),
+        "storage": storage_dtype,
+    }
+
+
 @dataclass(frozen=True)
-class FeatureAddress:
-    """The address of one feature store.
+class Address(ABC):
+    """Where one store lies.
 
     Attributes:
         dataset: Path-safe label of the data set.
@@ -74,13 +107,31 @@ class FeatureAddress:
     fingerprint: str
 
     def __post_init__(self) -> None:
-        for label, value in (("dataset", self.dataset), ("backbone", self.backbone)):
+        for label, value in self._labels().items():
             if not _SLUG.match(value):
                 raise InvalidInput(
                     f"{label} label {value!r} is unfit for a path: use 1-120 letters, digits, '.', '_' or '-', the first no sign."
                 )
         if not re.fullmatch(r"[0-9a-f]{64}", self.fingerprint):
             raise InvalidInput(f"fingerprint must be 64 hex digits, got {self.fingerprint!r}.")
+
+    @property
+    def path(self) -> str:
+        """Path below the store's root."""
+        return "/".join([self._kind, *self._labels().values(), self.fingerprint[:_SHOWN_DIGITS]])
+
+    @property
+    @abstractmethod
+    def _kind(self) -> str:
+        """Folder of all stores of this kind."""
+
+    def _labels(self) -> dict[str, str]:
+        return {"dataset": self.dataset, "backbone": self.backbone}
+
+
+@dataclass(frozen=True)
+class FeatureAddress(Address):
+    """The address of one store of layer features: ``features/<dataset>/<backbone>/<fingerprint>``."""
 
     @classmethod
     def of(cls, description: Mapping[str, Any], *, dataset: str, backbone: str) -> FeatureAddress:
@@ -94,9 +145,40 @@ class FeatureAddress:
         return cls(dataset=dataset, backbone=backbone, fingerprint=fingerprint(description))
 
     @property
-    def path(self) -> str:
-        """Path below the store's root."""
-        return f"features/{self.dataset}/{self.backbone}/{self.fingerprint[:_SHOWN_DIGITS]}"
+    def _kind(self) -> str:
+        return "features"
+
+
+@dataclass(frozen=True)
+class TargetAddress(Address):
+    """The address of one store of targets: ``targets/<dataset>/<backbone>/<decoder>/<fingerprint>``.
+
+    Attributes:
+        decoder: Path-safe label of the decoder and its layer.
+    """
+
+    decoder: str
+
+    @classmethod
+    def of(
+        cls, description: Mapping[str, Any], *, dataset: str, backbone: str, decoder: str
+    ) -> TargetAddress:
+        """Return the address of a description.
+
+        Args:
+            description: What determines the numbers, from :func:`describe_targets`.
+            dataset: Path-safe label of the data set.
+            backbone: Path-safe label of the backbone.
+            decoder: Path-safe label of the decoder and its layer.
+        """
+        return cls(dataset=dataset, backbone=backbone, decoder=decoder, fingerprint=fingerprint(description))
+
+    @property
+    def _kind(self) -> str:
+        return "targets"
+
+    def _labels(self) -> dict[str, str]:
+        return {**super()._labels(), "decoder": self.decoder}
 
 
 def check_path(address_path: str, description: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from vitgeom.errors import InvalidInput, NumericalFailure
-from vitgeom.store.layout import FeatureLayout
+from vitgeom.store.row_layout import RowLayout
 from vitgeom.store.sample_ids import encode_ids
 from vitgeom.store.schema import ArraySpec
 
@@ -17,7 +17,7 @@ _SHOWN_ROWS = 5
 def admit(
     arrays: Mapping[str, np.ndarray | Sequence[str]],
     *,
-    layout: FeatureLayout,
+    layout: RowLayout,
     split: str,
     start: int,
     stop: int,
@@ -54,7 +54,7 @@ def _admit_one(
     given: np.ndarray | Sequence[str],
     *,
     spec: ArraySpec,
-    layout: FeatureLayout,
+    layout: RowLayout,
     split: str,
     start: int,
     stop: int,

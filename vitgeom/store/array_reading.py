@@ -10,7 +10,7 @@ import numpy as np
 
 from vitgeom.store.chunk_reading import ChunkPlace, read_chunk
 from vitgeom.store.commit import Marker, committed_chunks
-from vitgeom.store.layout import ChunkPart, FeatureLayout
+from vitgeom.store.row_layout import ChunkPart, RowLayout
 from vitgeom.store.schema import ArraySpec
 
 _PARALLEL_CHUNKS = 8
@@ -20,7 +20,7 @@ def read_rows(
     array: Any,
     *,
     spec: ArraySpec,
-    layout: FeatureLayout,
+    layout: RowLayout,
     markers: Mapping[int, Marker],
     split: str,
     rows: np.ndarray,
@@ -70,7 +70,7 @@ def read_rows(
 def _committed(
     spec: ArraySpec,
     *,
-    layout: FeatureLayout,
+    layout: RowLayout,
     markers: Mapping[int, Marker],
     starts: np.ndarray,
     place: int | None,

@@ -14,7 +14,7 @@ from zarr.storage import MemoryStore
 
 from vitgeom.errors import CorruptData, StoreError
 from vitgeom.store.byte_store import ByteStore
-from vitgeom.store.layout import FeatureLayout
+from vitgeom.store.row_layout import RowLayout
 from vitgeom.store.schema import SCHEMA_VERSION, ArraySpec
 from vitgeom.store.uri import Root
 
@@ -30,7 +30,7 @@ def group_metadata(*, split: str) -> bytes:
     return _document(store, METADATA)
 
 
-def array_metadata(*, spec: ArraySpec, layout: FeatureLayout, rows: int) -> bytes:
+def array_metadata(*, spec: ArraySpec, layout: RowLayout, rows: int) -> bytes:
     """Return the metadata document of an array.
 
     Zarr composes it in memory; writing it as one object spares a dozen look-ups on an object store.
@@ -61,7 +61,7 @@ def _document(store: MemoryStore, key: str) -> bytes:
     return buffer.to_bytes()
 
 
-def open_array(root: Root, *, spec: ArraySpec, layout: FeatureLayout, rows: int) -> Any:
+def open_array(root: Root, *, spec: ArraySpec, layout: RowLayout, rows: int) -> Any:
     """Return the Zarr array after comparing its metadata with the registry.
 
     All-fill chunks are written like any other, so that a chunk's absence always means that it was never written.
@@ -83,7 +83,7 @@ def open_array(root: Root, *, spec: ArraySpec, layout: FeatureLayout, rows: int)
     return array.with_config({"write_empty_chunks": True})
 
 
-def _differences(array: Any, *, spec: ArraySpec, layout: FeatureLayout, rows: int) -> list[str]:
+def _differences(array: Any, *, spec: ArraySpec, layout: RowLayout, rows: int) -> list[str]:
     fill = float(array.fill_value)
     found = {
         "shape": tuple(array.shape),

@@ -9,7 +9,7 @@ import numpy as np
 
 from vitgeom.errors import CorruptData, StoreError
 from vitgeom.store.fingerprint import array_digest
-from vitgeom.store.layout import ChunkPart, FeatureLayout
+from vitgeom.store.row_layout import ChunkPart, RowLayout
 from vitgeom.store.schema import ArraySpec
 
 REMEDY = "Run `vitgeom repair`, then the command again: only these rows are recomputed."
@@ -38,7 +38,7 @@ class ChunkPlace:
     place: int | None
 
     @classmethod
-    def of(cls, spec: ArraySpec, part: ChunkPart, *, layout: FeatureLayout, split: str) -> ChunkPlace:
+    def of(cls, spec: ArraySpec, part: ChunkPart, *, layout: RowLayout, split: str) -> ChunkPlace:
         """Return where a part of a range is."""
         key = layout.chunk_key(spec, part.start, part.place)
         layer = None if part.place is None else layout.layers(spec)[part.place]

@@ -13,7 +13,7 @@ import numpy as np
 
 from vitgeom.errors import CorruptData, InvalidInput
 from vitgeom.store.fingerprint import array_digest, fingerprint
-from vitgeom.store.layout import ChunkPart, FeatureLayout
+from vitgeom.store.row_layout import ChunkPart, RowLayout
 from vitgeom.store.schema import ArraySpec
 from vitgeom.store.uri import Root
 
@@ -93,7 +93,7 @@ class Marker:
         return marker
 
 
-def chunk_digests(block: np.ndarray, *, spec: ArraySpec, layout: FeatureLayout) -> list[str]:
+def chunk_digests(block: np.ndarray, *, spec: ArraySpec, layout: RowLayout) -> list[str]:
     """Return the digest of each chunk of one range of an array, layer by layer.
 
     Args:
@@ -111,7 +111,7 @@ def _of(part: ChunkPart) -> Any:
 
 
 def committed_chunks(
-    marker: Marker, *, spec: ArraySpec, layout: FeatureLayout
+    marker: Marker, *, spec: ArraySpec, layout: RowLayout
 ) -> Iterator[tuple[ChunkPart, str]]:
     """Yield the chunks of an array that a marker vouches for, with their digests.
 
@@ -126,7 +126,7 @@ def committed_chunks(
 class Markers:
     """The markers of one feature store, below ``done/<split>/``. A valid marker never changes, so it is read once."""
 
-    def __init__(self, root: Root, layout: FeatureLayout) -> None:
+    def __init__(self, root: Root, layout: RowLayout) -> None:
         self._root = root
         self._layout = layout
         self._known: dict[tuple[str, int], Marker] = {}

@@ -1,4 +1,4 @@
-"""The declaration of a feature store (``address.json``): what it is for and how it is laid out. Written first, changed never."""
+"""The declaration of a store (``address.json``): what it is for and how it is laid out. Written first, changed never."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from vitgeom.errors import CorruptData, InvalidInput, StoreError
-from vitgeom.store.address import FeatureAddress, check_path
+from vitgeom.store.address import Address, check_path
 from vitgeom.store.arrays import METADATA, array_metadata, group_metadata
 from vitgeom.store.failures import MissingObject
 from vitgeom.store.fingerprint import canonical_json, fingerprint
 from vitgeom.store.layout import FeatureLayout
+from vitgeom.store.row_layout import RowLayout
 from vitgeom.store.schema import SCHEMA_VERSION, ArraySpec
+from vitgeom.store.target_layout import TargetLayout
 from vitgeom.store.uri import Root
 
 DECLARATION = "address.json"
@@ -26,12 +28,10 @@ class Declaration:
     """What a store is for (description) and how it is laid out."""
 
     description: Mapping[str, Any]
-    layout: FeatureLayout
+    layout: RowLayout
 
     @classmethod
-    def checked(
-        cls, *, address: FeatureAddress, description: Mapping[str, Any], layout: FeatureLayout
-    ) -> Declaration:
+    def checked(cls, *, address: Address, description: Mapping[str, Any], layout: RowLayout) -> Declaration:
         """Return a declaration whose description is the one of the address.
 
         Raises:
@@ -40,7 +40,7 @@ class Declaration:
         if fingerprint(description) != address.fingerprint:
             raise InvalidInput(
                 f"description has fingerprint {fingerprint(description)[:16]}, the address {address.fingerprint[:16]}: make the address"
-                " with FeatureAddress.of(description, ...)."
+                f" with {type(address).__name__}.of(description, ...)."
             )
         return cls(description=json.loads(canonical_json(description)), layout=layout)
 
@@ -72,7 +72,7 @@ def declare(here: Root, declaration: Declaration) -> None:
     write_missing_metadata(here, declaration.layout)
 
 
-def write_missing_metadata(here: Root, layout: FeatureLayout) -> None:
+def write_missing_metadata(here: Root, layout: RowLayout) -> None:
     """Write the metadata of the groups and arrays that have none yet.
 
     Args:
@@ -111,16 +111,19 @@ def load_declaration(here: Root, *, address_path: str) -> Declaration:
         value = _read(here)
     except MissingObject as error:
         raise StoreError(
-            f"there is no feature store at {here.uri}. Run the extraction first, or check the address."
+            f"there is no store at {here.uri}. Make it first (features: vitgeom stage extract; targets: vitgeom stage diagnose), or check the address."
         ) from error
     try:
-        declaration = Declaration(
-            description=value["description"], layout=FeatureLayout.from_json(value["layout"])
-        )
+        declaration = Declaration(description=value["description"], layout=_layout(value["layout"]))
         check_path(address_path, declaration.description)
     except (KeyError, TypeError, InvalidInput) as error:
         raise CorruptData(_damaged(here)) from error
     return declaration
+
+
+def _layout(value: Mapping[str, Any]) -> RowLayout:
+    """Return a layout of either kind; only targets say what they are."""
+    return (TargetLayout if "kind" in value else FeatureLayout).from_json(value)
 
 
 def _read(here: Root) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from vitgeom.errors import StoreError
 from vitgeom.store.address import FeatureAddress
 from vitgeom.store.declaration import Declaration, declare, load_declaration
 from vitgeom.store.feature_store import FeatureStore
@@ -86,6 +87,9 @@ def open_features(root: Root | str | Path, address_path: str) -> FeatureStore:
         CorruptData: Its declaration is damaged.
     """
     here = as_root(root).join(address_path)
-    return FeatureStore(
-        here, address_path=address_path, declaration=load_declaration(here, address_path=address_path)
-    )
+    declaration = load_declaration(here, address_path=address_path)
+    if not isinstance(declaration.layout, FeatureLayout):
+        raise StoreError(
+            f"{here.uri} holds targets, not features. Give the address of a feature store (features/...)."
+        )
+    return FeatureStore(here, address_path=address_path, declaration=declaration)

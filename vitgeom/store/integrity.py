@@ -13,9 +13,9 @@ from vitgeom.store.chunk_reading import ChunkPlace, read_chunk
 from vitgeom.store.commit import Marker, committed_chunks
 from vitgeom.store.declaration import DECLARATION, load_declaration, write_missing_metadata
 from vitgeom.store.failures import MissingObject
-from vitgeom.store.feature_store import FeatureStore
-from vitgeom.store.layout import ChunkPart
 from vitgeom.store.manifest import MANIFEST, Manifest
+from vitgeom.store.row_layout import ChunkPart
+from vitgeom.store.row_store import RowStore
 from vitgeom.store.schema import ArraySpec
 from vitgeom.store.uri import Root
 
@@ -43,7 +43,7 @@ class Damage:
     problem: str
 
 
-def verify(store: FeatureStore) -> list[Damage]:
+def verify(store: RowStore) -> list[Damage]:
     """Read everything that was committed and return what is damaged; nothing is changed.
 
     Rows that were never committed are no damage, except in a sealed store. Cost: one read of the whole store.
@@ -63,7 +63,7 @@ def verify(store: FeatureStore) -> list[Damage]:
     ]
 
 
-def repair(store: FeatureStore) -> list[Damage]:
+def repair(store: RowStore) -> list[Damage]:
     """Remove what is damaged, so that running the extraction again recomputes exactly these rows; return what was found.
 
     Array metadata is rewritten at once, since it follows from the declaration. The manifest goes first and the chunks last: a repair
@@ -137,7 +137,7 @@ def _take_out(here: Root, key: str) -> None:
     here.remove(key, recursive=here.is_local)
 
 
-def _damaged_metadata(store: FeatureStore) -> list[Damage]:
+def _damaged_metadata(store: RowStore) -> list[Damage]:
     found = []
     for split, rows in store.layout.splits:
         problem = _group_problem(store.root, split)
@@ -164,7 +164,7 @@ def _group_problem(here: Root, split: str) -> str:
     return "" if good else "the metadata of the group is not what the store wrote."
 
 
-def _damaged_markers(store: FeatureStore) -> list[Damage]:
+def _damaged_markers(store: RowStore) -> list[Damage]:
     sealed = store.is_sealed
     found = []
     for split, start, stop in store.missing():
@@ -179,7 +179,7 @@ def _damaged_markers(store: FeatureStore) -> list[Damage]:
     return found
 
 
-def _damaged_manifest(store: FeatureStore) -> list[Damage]:
+def _damaged_manifest(store: RowStore) -> list[Damage]:
     if not store.is_sealed:
         return []
     try:
@@ -194,13 +194,13 @@ def _damaged_manifest(store: FeatureStore) -> list[Damage]:
     return [Damage(None, MANIFEST, "", 0, 0, "the manifest does not belong to the done-markers beside it.")]
 
 
-def _damaged_chunks(store: FeatureStore) -> list[Damage]:
+def _damaged_chunks(store: RowStore) -> list[Damage]:
     with ThreadPoolExecutor(_PARALLEL_CHUNKS) as pool:
         checked = pool.map(lambda job: _check(store, *job), _committed_chunks(store))
         return [damage for damage in checked if damage is not None]
 
 
-def _committed_chunks(store: FeatureStore) -> Iterator[tuple[ArraySpec, Marker, ChunkPart, str]]:
+def _committed_chunks(store: RowStore) -> Iterator[tuple[ArraySpec, Marker, ChunkPart, str]]:
     for split in store.splits:
         readable = [spec for spec in store.layout.specs if _is_readable(store, split, spec)]
         for marker in store.markers.valid(split).values():
@@ -209,7 +209,7 @@ def _committed_chunks(store: FeatureStore) -> Iterator[tuple[ArraySpec, Marker, 
                 yield from ((spec, marker, part, expected) for part, expected in chunks)
 
 
-def _is_readable(store: FeatureStore, split: str, spec: ArraySpec) -> bool:
+def _is_readable(store: RowStore, split: str, spec: ArraySpec) -> bool:
     try:
         store.array(split, spec)
     except CorruptData:
@@ -217,9 +217,7 @@ def _is_readable(store: FeatureStore, split: str, spec: ArraySpec) -> bool:
     return True
 
 
-def _check(
-    store: FeatureStore, spec: ArraySpec, marker: Marker, part: ChunkPart, expected: str
-) -> Damage | None:
+def _check(store: RowStore, spec: ArraySpec, marker: Marker, part: ChunkPart, expected: str) -> Damage | None:
     place = ChunkPlace.of(spec, part, layout=store.layout, split=marker.split)
     try:
         read_chunk(store.array(marker.split, spec), place=place, expected=expected)

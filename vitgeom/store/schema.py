@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -12,6 +12,8 @@ from vitgeom.errors import UnknownName
 
 # Part of every address: raise it when the meaning or the bytes of any array below change.
 SCHEMA_VERSION = 1
+# The same for what only stores of targets hold.
+TARGET_VERSION = 1
 
 STORAGE_DTYPES = ("float32", "float16")
 TOKENS = ("cls", "mean")
@@ -24,6 +26,7 @@ DIMS = MappingProxyType(
         "L_sel": "the blocks named by `token_layers`, first to last",
         "N": "tokens of an image: class token, distillation token, registers, then patches row by row",
         "D": "width of the backbone",
+        "R": "directions asked for; those that a Jacobian has not are zero",
         "W": "bytes of the longest sample id",
     }
 )
@@ -53,8 +56,8 @@ class ArraySpec:
 
     @property
     def is_float(self) -> bool:
-        """True for features, which must be finite; False for labels and names."""
-        return self.dtype is None
+        """True for measured numbers, which must be finite; False for labels and names."""
+        return self.dtype is None or self.dtype.startswith("float")
 
     @property
     def has_layers(self) -> bool:
@@ -145,6 +148,81 @@ _REGISTERED = (
 FEATURES = MappingProxyType({spec.name: spec for spec in _REGISTERED})
 
 
+_DIAGNOSE = "vitgeom.spectra.diagnose"
+_PER_IMAGE = ("n",)
+_TARGETS = (
+    ArraySpec(
+        "right_vectors",
+        ("n", "N", "D", "R"),
+        None,
+        "1",
+        "Directions of the features to which the output reacts most, orthonormal over tokens and width, strongest first.",
+        _DIAGNOSE,
+    ),
+    ArraySpec(
+        "singular_values",
+        ("n", "R"),
+        "float64",
+        "output per feature",
+        "How strongly the output reacts to each direction.",
+        _DIAGNOSE,
+    ),
+    ArraySpec(
+        "num_found", _PER_IMAGE, "int64", "directions", "How many of the directions there are.", _DIAGNOSE
+    ),
+    ArraySpec(
+        "token_energy",
+        ("n", "N"),
+        "float64",
+        "1",
+        "Energy of the directions at each token; sums to the directions found.",
+        _DIAGNOSE,
+    ),
+    ArraySpec(
+        "importance",
+        ("n", "N"),
+        "float64",
+        "output per feature",
+        "Importance of each token from the directions found.",
+        _DIAGNOSE,
+    ),
+    ArraySpec(
+        "block_norms",
+        ("n", "N"),
+        "float64",
+        "output per feature",
+        "Norm of each token's block of the Jacobian: importance without truncation.",
+        _DIAGNOSE,
+    ),
+    ArraySpec(
+        "block_norms_stderr",
+        ("n", "N"),
+        "float64",
+        "squared output per feature",
+        "Standard error of the squared norms; 0 where they are exact.",
+        _DIAGNOSE,
+    ),
+    ArraySpec(
+        "norm_squared",
+        _PER_IMAGE,
+        "float64",
+        "squared output per feature",
+        "Squared Frobenius norm of the Jacobian.",
+        _DIAGNOSE,
+    ),
+    ArraySpec(
+        "norm_squared_stderr",
+        _PER_IMAGE,
+        "float64",
+        "squared output per feature",
+        "Its standard error; 0 where it is exact.",
+        _DIAGNOSE,
+    ),
+    *(spec for spec in _REGISTERED if spec.name in ("label", "sample_id")),
+)
+TARGETS = MappingProxyType({spec.name: spec for spec in _TARGETS})
+
+
 def feature_spec(name: str) -> ArraySpec:
     """Return the registered array of that name.
 
@@ -173,8 +251,13 @@ def specs_for(tokens: Sequence[str], *, all_tokens: bool = False) -> tuple[Array
     return tuple(spec for spec in _REGISTERED if spec.token in held)
 
 
-def schema_table() -> str:
-    """Return the registry as a Markdown table."""
+def schema_table(registered: Iterable[ArraySpec] = _REGISTERED) -> str:
+    """Return a registry as a Markdown table.
+
+    Args:
+        registered: Its arrays; default those of features.
+    """
+    shown = tuple(registered)
     lines = [
         "| array | dims | dtype | unit | meaning | source |",
         "|---|---|---|---|---|---|",
@@ -182,7 +265,8 @@ def schema_table() -> str:
     lines += [
         f"| `{spec.name}` | `[{', '.join(spec.dims)}]` | {spec.dtype or 'float32 or float16'} | {spec.unit} | {spec.meaning} |"
         f" `{spec.source}` |"
-        for spec in _REGISTERED
+        for spec in shown
     ]
-    legend = "; ".join(f"`{letter}` {text}" for letter, text in DIMS.items())
+    used = {dim for spec in shown for dim in spec.dims}
+    legend = "; ".join(f"`{letter}` {text}" for letter, text in DIMS.items() if letter in used)
     return "\n".join([*lines, "", f"Dims: {legend}."])

@@ -1,4 +1,4 @@
-"""What lies below a root: the addresses of feature stores, and whatever else was put among them."""
+"""What lies below a root: the addresses of stores of features and of targets, and whatever else was put among them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from vitgeom.store.declaration import DECLARATION
 from vitgeom.store.uri import Root
 
-FEATURES = "features"
-_LEVELS = 3
+# Folder of each kind of store, and how deep below it a store lies.
+_KINDS = (("features", 3), ("targets", 4))
 # Either one shows that rows were meant to lie here; a store that lost the first one is damaged, not foreign.
 _SIGNS = {DECLARATION, "done"}
 
@@ -18,8 +18,8 @@ class Survey:
     """What was found.
 
     Attributes:
-        stores: Addresses of feature stores, whole or damaged.
-        foreign: Paths of everything else: files and folders that are no feature store.
+        stores: Addresses of stores, whole or damaged.
+        foreign: Paths of everything else: files and folders that are no store.
     """
 
     stores: tuple[str, ...]
@@ -27,7 +27,7 @@ class Survey:
 
 
 def survey(root: Root) -> Survey:
-    """Return the feature stores below a root and what lies among them; nothing is opened.
+    """Return the stores below a root and what lies among them; nothing is opened.
 
     Args:
         root: Where stores live.
@@ -48,6 +48,7 @@ def survey(root: Root) -> Survey:
             for name in names:
                 look(f"{path}/{name}", levels - 1)
 
-    for dataset in root.list(FEATURES):
-        look(f"{FEATURES}/{dataset}", _LEVELS - 1)
+    for kind, levels in _KINDS:
+        for dataset in root.list(kind):
+            look(f"{kind}/{dataset}", levels - 1)
     return Survey(tuple(stores), tuple(foreign))

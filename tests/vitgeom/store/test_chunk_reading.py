@@ -12,7 +12,7 @@ from vitgeom.errors import CorruptData, StoreError
 from vitgeom.store.chunk_reading import ChunkPlace, read_chunk
 from vitgeom.store.features import open_features
 from vitgeom.store.fingerprint import array_digest
-from vitgeom.store.layout import ChunkPart
+from vitgeom.store.row_layout import ChunkPart
 from vitgeom.store.schema import FEATURES
 from vitgeom.store.uri import Root
 

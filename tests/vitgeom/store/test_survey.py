@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support import target_stores
 from tests.support.feature_stores import describe, make_store
 from vitgeom.store.survey import Survey, survey
 from vitgeom.store.uri import Root
@@ -32,3 +33,9 @@ def test_done_markers_alone_are_a_store_that_lost_its_declaration(root: Root) ->
     root.write_bytes("features/digits/nano/00aa/done/train/0000000000-0000000004.json", b"{}")
     root.write_bytes("features/digits/nano/00bb/train/zarr.json", b"{}")
     assert survey(root) == Survey(("features/digits/nano/00aa",), ("features/digits/nano/00bb",))
+
+
+def test_stores_of_targets_are_found_one_level_deeper(root: Root) -> None:
+    found = target_stores.make_store(root).address_path
+    root.write_bytes("targets/digits/nano/notes.txt", b"mine")
+    assert survey(root) == Survey((found,), ("targets/digits/nano/notes.txt",))
