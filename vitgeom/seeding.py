@@ -6,6 +6,8 @@ import hashlib
 
 import torch
 
+from vitgeom.errors import InvalidInput
+
 
 def derive_seed(seed: int, *names: str | int) -> int:
     """Return a 63-bit seed that depends on ``seed`` and on every name, in order.
@@ -28,3 +30,19 @@ def generator_for(seed: int, *names: str | int) -> torch.Generator:
     generator = torch.Generator()
     generator.manual_seed(derive_seed(seed, *names))
     return generator
+
+
+def check_generator(generator: object) -> None:
+    """Refuse a missing source of randomness, for which torch would quietly use its global one.
+
+    Args:
+        generator: What the caller gave.
+
+    Raises:
+        InvalidInput: It is no ``torch.Generator``.
+    """
+    if not isinstance(generator, torch.Generator):
+        raise InvalidInput(
+            f"generator must be a torch.Generator, got {generator!r}: results must be reproducible; "
+            "pass torch.Generator().manual_seed(0)."
+        )

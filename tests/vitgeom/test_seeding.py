@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
-from vitgeom.seeding import derive_seed, generator_for
+from vitgeom.errors import InvalidInput
+from vitgeom.seeding import check_generator, derive_seed, generator_for
 
 
 def test_the_same_names_give_the_same_stream() -> None:
@@ -27,3 +29,12 @@ def test_the_global_stream_is_left_alone() -> None:
     before = torch.random.get_rng_state()
     torch.rand(4, generator=generator_for(0, "x"))
     assert torch.equal(before, torch.random.get_rng_state())
+
+
+@pytest.mark.parametrize("given", [None, 0, "seed"])
+def test_only_a_generator_passes(given: object) -> None:
+    check_generator(torch.Generator())
+    with pytest.raises(
+        InvalidInput, match=r"generator must be a torch\.Generator, got .*: results must be reproducible"
+    ):
+        check_generator(given)

@@ -125,6 +125,9 @@ class _Growth:
 
     def step(self, max_products: int, *, rank: int) -> bool:
         """Do one pair of half steps; return whether another one makes sense."""
+        if self.right.shape[1] == self.operator.shape[1]:
+            self.exhausted = True  # V is a basis of everything J can be fed with
+            return False
         affordable = (max_products - self.products.total) // 2
         if affordable < 1:
             return False
@@ -142,7 +145,7 @@ class _Growth:
         return not self.exhausted
 
     def _start_afresh(self, rank: int) -> bool:
-        if self.left.shape[1] == self.operator.shape[0] or self.right.shape[1] == self.operator.shape[1]:
+        if self.left.shape[1] == self.operator.shape[0]:
             self.exhausted = True
             return False
         if self.right.shape[1] >= rank and self._nothing_new(rank):

@@ -40,7 +40,7 @@ def block_krylov(
         operator: J [M, N].
         rank: Triplets wanted; at most min(M, N) and the numerical rank of J come back.
         budget: Single products in all; never exceeded, not spent where J is exhausted before.
-        width: Vectors per block; None for a quarter of the rank.
+        width: Vectors per block; None for the plan's.
         generator: The only source of randomness.
 
     Raises:

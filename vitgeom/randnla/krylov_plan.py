@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from vitgeom.errors import InvalidInput
 
 FEWEST_PROBES = 8
-BASIS_SHARE = 0.6
+BASIS_SHARE = 0.65
+PRODUCTS_PER_WIDTH = 36
+"""Steps matter more than width: a basis takes at least 18 pairs of half steps where the budget allows."""
+
+PRODUCTS_PER_DIRECTION = 4.4
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ def least_budget(rank: int) -> int:
 
 
 def krylov_plan(budget: int, *, rank: int, width: int | None = None) -> KrylovPlan:
-    """Divide a budget: 60 % for the basis, more where rank asks for it, the rest for probes; blocks of a quarter of the rank.
+    """Divide a budget: 65 % for the basis, and 4.4 products per direction where that is more; the rest for probes.
 
     Args:
         budget: Single products in all.
@@ -50,8 +54,8 @@ def krylov_plan(budget: int, *, rank: int, width: int | None = None) -> KrylovPl
             f"budget must be >= {least_budget(rank)} products for rank {rank} (2 per right vector and {FEWEST_PROBES} probes), got {budget}. "
             "Raise budget or lower rank."
         )
-    enough = min(4 * rank, budget - FEWEST_PROBES)
-    basis = max(int(BASIS_SHARE * budget), enough)
-    basis = min(basis, budget - FEWEST_PROBES)
-    chosen = max(1, -(-rank // 4)) if width is None else width
+    # Short budgets go to the basis first: below 2.2 right vectors per direction the directions, not the norm, are what is wrong.
+    enough = int(PRODUCTS_PER_DIRECTION * rank)
+    basis = min(max(int(BASIS_SHARE * budget), enough), budget - FEWEST_PROBES)
+    chosen = max(1, basis // PRODUCTS_PER_WIDTH) if width is None else width
     return KrylovPlan(min(chosen, basis // 2), basis, budget - basis)

@@ -6,13 +6,16 @@ All three give unbiased quadratic forms. Variances of z^T A z for symmetric A: `
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float64
 from torch import Generator, Tensor
 
+from vitgeom.seeding import check_generator
 
+
+@runtime_checkable
 class Draw(Protocol):
     """A distribution of probe vectors."""
 
@@ -28,7 +31,11 @@ def signs(length: int, count: int, *, generator: Generator) -> Float64[Tensor, "
         length: N.
         count: K.
         generator: The only source of randomness.
+
+    Raises:
+        InvalidInput: There is no generator.
     """
+    check_generator(generator)
     return torch.randint(2, (length, count), generator=generator).double() * 2 - 1
 
 
@@ -39,7 +46,11 @@ def gaussian(length: int, count: int, *, generator: Generator) -> Float64[Tensor
         length: N.
         count: K.
         generator: The only source of randomness.
+
+    Raises:
+        InvalidInput: There is no generator.
     """
+    check_generator(generator)
     return torch.randn(length, count, generator=generator, dtype=torch.float64)
 
 
@@ -50,6 +61,9 @@ def sphere(length: int, count: int, *, generator: Generator) -> Float64[Tensor, 
         length: N.
         count: K.
         generator: The only source of randomness.
+
+    Raises:
+        InvalidInput: There is no generator.
     """
     drawn = gaussian(length, count, generator=generator)
     return drawn * (length**0.5 / drawn.norm(dim=0).clamp_min(torch.finfo(torch.float64).tiny))

@@ -12,8 +12,8 @@ from torch import Generator
 
 from vitgeom.bootstrap import Interval, check_resampling, percentile_interval
 from vitgeom.errors import InvalidInput
-from vitgeom.recoverability.analyse import check_generator
 from vitgeom.recoverability.report import RecoverabilityReport
+from vitgeom.seeding import check_generator
 
 FEWEST = 3
 """With two reports every correlation is 1 or -1."""

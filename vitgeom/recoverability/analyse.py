@@ -19,6 +19,7 @@ from vitgeom.recoverability.permutation_floor import permutation_floor
 from vitgeom.recoverability.relations import Relations
 from vitgeom.recoverability.report import PermutationFloor, RecoverabilityReport
 from vitgeom.recoverability.tally import Rates, Tally
+from vitgeom.seeding import check_generator
 from vitgeom.whole_numbers import whole_number
 
 LEVEL = 0.95
@@ -106,22 +107,6 @@ def analyse(
         diversity=found.diversity,
         num_bootstrap=num_bootstrap,
     )
-
-
-def check_generator(generator: object) -> None:
-    """Refuse a missing source of randomness, for which torch would quietly use its global one.
-
-    Args:
-        generator: What the caller gave.
-
-    Raises:
-        InvalidInput: It is no ``torch.Generator``.
-    """
-    if not isinstance(generator, Generator):
-        raise InvalidInput(
-            f"generator must be a torch.Generator, got {generator!r}: results must be reproducible; "
-            "pass torch.Generator().manual_seed(0)."
-        )
 
 
 def _logit_tensor(logits: object) -> Float[Tensor, "L n K"]:

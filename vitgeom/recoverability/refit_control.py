@@ -16,7 +16,8 @@ from vitgeom.probes.given_features import float_tensor, refuse_non_finite
 from vitgeom.probes.labels import Labels, class_ids, class_index, label_array
 from vitgeom.probes.layer_fit import fit_layer
 from vitgeom.probes.memory import DEFAULT_BYTE_BUDGET
-from vitgeom.recoverability.analyse import analyse, check_generator
+from vitgeom.recoverability.analyse import analyse
+from vitgeom.seeding import check_generator
 from vitgeom.whole_numbers import whole_number
 
 

@@ -6,8 +6,9 @@ from typing import Literal, get_args
 
 from torch import Generator
 
-from vitgeom.errors import InvalidInput, UnknownName
+from vitgeom.errors import UnknownName
 from vitgeom.linop import LinearOperator
+from vitgeom.seeding import check_generator
 from vitgeom.spectra.assemble import assemble
 from vitgeom.spectra.diagnosis import Diagnosis
 from vitgeom.spectra.exact_recipe import exact_sketch
@@ -59,11 +60,7 @@ def diagnose(
     """
     if recipe not in get_args(Recipe):
         raise UnknownName("recipe", recipe, get_args(Recipe))
-    if not isinstance(generator, Generator):
-        raise InvalidInput(
-            f"generator must be a torch.Generator, got {generator!r}: results must be reproducible; "
-            "pass torch.Generator().manual_seed(0)."
-        )
+    check_generator(generator)
     rank = whole_number("rank", rank, at_least=1, way_out="20 is usual")
     budget = whole_number("budget", budget, at_least=1, way_out="200 is usual")
     layout = token_layout(operator, num_tokens=num_tokens, num_prefix=num_prefix)

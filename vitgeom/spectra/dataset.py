@@ -1,0 +1,148 @@
+"""Diagnoses of many images together: means, spread and bootstrap intervals over images.   n = images, R = directions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float64
+from torch import Generator, Tensor
+
+from vitgeom.bootstrap import Interval, bootstrap_interval
+from vitgeom.errors import InvalidInput
+from vitgeom.linop import LinearOperator
+from vitgeom.randnla.products import NOTHING_SPENT, Products
+from vitgeom.spectra.diagnose import diagnose
+from vitgeom.spectra.diagnosis import Diagnosis
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One figure over images.
+
+    Attributes:
+        mean: With its 95 % bootstrap interval over images; a point for one image.
+        std: Sample standard deviation over images, 0 for one.
+        quantiles: At 5, 25, 50, 75 and 95 %.
+        images: Where the figure is defined.
+    """
+
+    mean: Interval
+    std: float
+    quantiles: tuple[float, ...]
+    images: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all fields by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class DatasetDiagnosis:
+    """What holds over a set of images.
+
+    Attributes:
+        images: n.
+        figures: By name; a figure that is undefined for every image is None.
+        kappa_caps_R: Mean curve over images with a defined one, as long as the shortest of them.
+        regimes: How many images fell into each.
+        products: Spent in all.
+    """
+
+    images: int
+    figures: Mapping[str, Summary | None]
+    kappa_caps_R: Float64[Tensor, " r"] | None
+    regimes: Mapping[str, int]
+    products: Products
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain JSON."""
+        return {
+            "images": self.images,
+            "figures": {
+                name: None if summary is None else summary.to_json() for name, summary in self.figures.items()
+            },
+            "kappa_caps": None if self.kappa_caps_R is None else self.kappa_caps_R.tolist(),
+            "regimes": dict(self.regimes),
+            "products": self.products.to_json(),
+        }
+
+
+FIGURES: Mapping[str, Callable[[Diagnosis], float | None]] = {
+    "kappa": lambda each: None if each.kappa is None else each.kappa.value,
+    "norm": lambda each: each.norm.value,
+    "variation": lambda each: each.variation.all_tokens,
+    "variation_patches": lambda each: each.variation.patches,
+    "variation_weighted": lambda each: each.variation_weighted.all_tokens,
+    "variation_weighted_patches": lambda each: each.variation_weighted.patches,
+    "participation_ratio": lambda each: each.ranks.participation_ratio,
+    "entropy_rank": lambda each: each.ranks.entropy_rank,
+    "stable_rank": lambda each: each.ranks.stable_rank,
+    "r_90": lambda each: None if each.ranks.r_90 is None else each.ranks.r_90.value,
+}
+
+
+def diagnose_dataset(
+    images: Iterable[Diagnosis | LinearOperator],
+    *,
+    num_resamples: int = 1000,
+    generator: Generator,
+    **settings: Any,
+) -> DatasetDiagnosis:
+    """Aggregate the diagnoses of independent images; operators are diagnosed one at a time and let go.
+
+    Intervals say how well the mean over images is known, not how well each image is. Several crops of one image are not independent: average them first.
+
+    Args:
+        images: Diagnoses, or operators to be diagnosed with ``settings``.
+        num_resamples: Of the bootstrap.
+        generator: The only source of randomness.
+        **settings: For :func:`diagnose`, as rank, recipe, budget, num_tokens, num_prefix.
+
+    Raises:
+        InvalidInput: There are no images, or a setting is bad.
+        NumericalFailure: A product is not finite.
+    """
+    rows: list[dict[str, float | None]] = []
+    curves: list[Tensor] = []
+    regimes: Counter[str] = Counter()
+    spent = NOTHING_SPENT
+    for each in images:
+        found = each if isinstance(each, Diagnosis) else diagnose(each, generator=generator, **settings)
+        rows.append({name: figure(found) for name, figure in FIGURES.items()})
+        curves += [] if found.kappa_caps_R is None else [found.kappa_caps_R]
+        regimes[found.regime.name] += 1
+        spent += found.products
+    if not rows:
+        raise InvalidInput("images must hold at least one diagnosis or operator, got none.")
+    return DatasetDiagnosis(
+        images=len(rows),
+        figures={name: _summary([row[name] for row in rows], num_resamples, generator) for name in FIGURES},
+        kappa_caps_R=_mean_curve(curves),
+        regimes=regimes,
+        products=spent,
+    )
+
+
+def _summary(values: list[float | None], num_resamples: int, generator: Generator) -> Summary | None:
+    defined = torch.tensor([value for value in values if value is not None], dtype=torch.float64)
+    if len(defined) == 0:
+        return None
+    return Summary(
+        bootstrap_interval(defined, num_resamples=num_resamples, generator=generator),
+        float(defined.std()) if len(defined) > 1 else 0.0,
+        tuple(torch.quantile(defined, torch.tensor(QUANTILES, dtype=torch.float64)).tolist()),
+        len(defined),
+    )
+
+
+def _mean_curve(curves: list[Tensor]) -> Tensor | None:
+    if not curves:
+        return None
+    shortest = min(len(curve) for curve in curves)
+    return torch.stack([curve[:shortest] for curve in curves]).mean(dim=0)
