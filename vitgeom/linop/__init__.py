@@ -4,6 +4,7 @@ from vitgeom.linop.adjoint import AdjointOperator
 from vitgeom.linop.adjoint_check import AdjointCheck
 from vitgeom.linop.any_blocks import blocks_jacobian
 from vitgeom.linop.blocks_jacobian import BlocksJacobian
+from vitgeom.linop.camera_metric import camera_metric
 from vitgeom.linop.counted import CountedOperator
 from vitgeom.linop.deflated import DeflatedOperator
 from vitgeom.linop.dense import DenseOperator
@@ -28,4 +29,5 @@ __all__ = [
     "ScaledOperator",
     "SumOperator",
     "blocks_jacobian",
+    "camera_metric",
 ]
