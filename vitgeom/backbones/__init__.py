@@ -1,6 +1,7 @@
 """Frozen Vision Transformers: loaded and checked, captured layer by layer, run block by block."""
 
 from vitgeom.backbones.backbone import Backbone
+from vitgeom.backbones.block_weights import BlockWeights, NormWeights, OtherBlocks
 from vitgeom.backbones.capture import LayerCapture
 from vitgeom.backbones.device import check_device
 from vitgeom.backbones.embedded import EMBEDDED
@@ -14,7 +15,10 @@ __all__ = [
     "Backbone",
     "BackboneRef",
     "BackboneSpec",
+    "BlockWeights",
     "LayerCapture",
+    "NormWeights",
+    "OtherBlocks",
     "TokenLayout",
     "check_device",
     "load_backbone",

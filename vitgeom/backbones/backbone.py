@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from vitgeom.backbones.anatomy import Anatomy
+from vitgeom.backbones.block_weights import BlockWeights, NormWeights
 from vitgeom.backbones.capture import LayerCapture
 from vitgeom.backbones.image_size import check_image_size
 from vitgeom.backbones.inputs import require_pixels
@@ -136,11 +138,7 @@ class Backbone:
         Raises:
             InvalidInput: Not 0 <= start <= stop <= L.
         """
-        if not 0 <= start <= stop <= self.spec.num_blocks:
-            raise InvalidInput(
-                f"blocks start={start}, stop={stop} must satisfy 0 <= start <= stop <= {self.spec.num_blocks} "
-                f"(blocks of {self.spec.name!r}, half-open, counted from 0)."
-            )
+        self._check_range(start, stop)
         with sdpa_kernel(SDPBackend.MATH):
             for after in self._anatomy.walk(tokens, start=start, stop=stop):
                 tokens = after
@@ -162,6 +160,36 @@ class Backbone:
         """
         return self._anatomy.model.forward_head(normed, pre_logits=True)
 
+    def block_weights(self, start: int, stop: int) -> tuple[BlockWeights, ...]:
+        """Return the weights of blocks ``start`` .. ``stop`` - 1 as plain tensors, shared with the model.
+
+        Args:
+            start: First block, 0-based.
+            stop: One past the last block.
+
+        Raises:
+            InvalidInput: Not 0 <= start <= stop <= L.
+            OtherBlocks: A block is more than norm, attention, norm, MLP on the tokens alone (rotary positions, gates, hooks, ...).
+        """
+        from vitgeom.backbones.block_reader import (
+            read_block,  # brings timm; a model is there, so it is imported already
+        )
+
+        self._check_range(start, stop)
+        blocks = list(self._anatomy.model.blocks)[start:stop]
+        return tuple(read_block(block, name=f"blocks[{start + k}]") for k, block in enumerate(blocks))
+
+    def norm_weights(self) -> NormWeights | None:
+        """Return the weights of the norm that ``finish`` applies, None for the identity.
+
+        Raises:
+            OtherBlocks: It is another kind of norm.
+        """
+        from vitgeom.backbones.block_reader import read_norm
+
+        norm: Any = self.model.norm
+        return None if type(norm) is nn.Identity else read_norm(norm, name="norm")
+
     @torch.no_grad()
     def check(self) -> float:
         """Compare this package's loop with the model's own forward pass on two fixed random pictures.
@@ -180,6 +208,13 @@ class Backbone:
             assert captured.cls_normed is not None
             differences.append(_relative(captured.cls_normed, own[:, 0]))
         return max(differences)
+
+    def _check_range(self, start: int, stop: int) -> None:
+        if not 0 <= start <= stop <= self.spec.num_blocks:
+            raise InvalidInput(
+                f"blocks start={start}, stop={stop} must satisfy 0 <= start <= stop <= {self.spec.num_blocks} "
+                f"(blocks of {self.spec.name!r}, half-open, counted from 0)."
+            )
 
     def _check_batch(self, images: object) -> None:
         height, width = require_pixels(images).shape[-2:]

@@ -2,6 +2,9 @@
 
 from vitgeom.linop.adjoint import AdjointOperator
 from vitgeom.linop.adjoint_check import AdjointCheck
+from vitgeom.linop.any_blocks import blocks_jacobian
+from vitgeom.linop.blocks_jacobian import BlocksJacobian
+from vitgeom.linop.camera_metric import camera_metric
 from vitgeom.linop.counted import CountedOperator
 from vitgeom.linop.deflated import DeflatedOperator
 from vitgeom.linop.dense import DenseOperator
@@ -15,6 +18,7 @@ from vitgeom.linop.sum import SumOperator
 __all__ = [
     "AdjointCheck",
     "AdjointOperator",
+    "BlocksJacobian",
     "CountedOperator",
     "DeflatedOperator",
     "DenseOperator",
@@ -24,4 +28,6 @@ __all__ = [
     "ProductOperator",
     "ScaledOperator",
     "SumOperator",
+    "blocks_jacobian",
+    "camera_metric",
 ]

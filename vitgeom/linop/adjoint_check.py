@@ -105,7 +105,9 @@ def _one_side_lost(relative: float, *, forward_fits: bool, bound: float) -> Inva
         else "Evaluations at F + h v contradict the forward derivative"
     )
     narrow = (
-        " A difference this small can also come from narrow arithmetic inside." if relative < 1e-2 else ""
+        " A difference this small can also come from narrow arithmetic inside (bfloat16, TF32)."
+        if relative < 1e-2
+        else ""
     )
     return InvalidInput(
         f"decoder is differentiated wrongly: <J v, u> and <v, J^T u> differ by {relative:.1e} (relative; bound {bound:.0e}). "

@@ -10,15 +10,13 @@ from torch import Tensor
 from torch.func import jvp, vmap
 
 from vitgeom.errors import InvalidInput
+from vitgeom.linop.column_width import column_width
 from vitgeom.linop.decoder_function import DecoderFunction
 from vitgeom.linop.live_bytes import LiveBytes
 from vitgeom.linop.operand import rows
 
 JvpPath = Literal["vmap(jvp)", "jvp in a loop", "double backward"]
 Function = Callable[[Tensor], Tensor]
-# Wider blocks gain nothing on a CPU and fall out of its caches.
-WIDEST = {"cpu": 8}
-WIDEST_ELSEWHERE = 64
 
 
 def by_vmap(function: Function, x_ND: Tensor, v_KND: Tensor) -> Tensor:
@@ -76,8 +74,9 @@ class ForwardProducts:
         self._function = function
         self.failures: tuple[str, ...] = ()
         self.path, self.column_bytes = self._first_that_works()
-        widest = WIDEST.get(function.features.device.type, WIDEST_ELSEWHERE)
-        self.width = max_batch or max(1, min(widest, max_bytes // max(1, self.column_bytes)))
+        self.width = column_width(
+            self.column_bytes, max_bytes=max_bytes, max_batch=max_batch, device=function.features.device
+        )
 
     def __call__(self, v_NK: Tensor) -> Tensor:
         """Return J V as [M, K] for V [N D, K]."""

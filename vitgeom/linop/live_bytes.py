@@ -24,21 +24,21 @@ class LiveBytes(TorchDispatchMode):
         self._known: dict[int, int] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        for leaf in tree_leaves((args, kwargs)):
+            self._note(leaf, own=False)  # what was there before is not ours, and neither are views of it
         result = func(*args, **(kwargs or {}))
         for leaf in tree_leaves(result):
-            if isinstance(leaf, Tensor):
-                self._note(leaf)
+            self._note(leaf, own=True)
         return result
 
-    def _note(self, tensor: Tensor) -> None:
-        storage = tensor.untyped_storage()
-        key = storage._cdata
-        if key in self._known:
+    def _note(self, leaf: object, *, own: bool) -> None:
+        if not isinstance(leaf, Tensor) or leaf.untyped_storage()._cdata in self._known:
             return
-        self._known[key] = storage.nbytes()
-        self._now += storage.nbytes()
+        storage = leaf.untyped_storage()
+        self._known[storage._cdata] = storage.nbytes() if own else 0
+        self._now += self._known[storage._cdata]
         self.peak = max(self.peak, self._now)
-        weakref.finalize(storage, self._drop, key)
+        weakref.finalize(storage, self._drop, storage._cdata)
 
     def _drop(self, key: int) -> None:
         self._now -= self._known.pop(key, 0)
