@@ -12,7 +12,7 @@ from vitgeom.store.fingerprint import fingerprint
 
 LONGEST = 80
 HOW_IT_RUNS = re.compile(
-    r"(engine|tracking)\..*|extract\.(batch_size|rows_per_range|device|threads)|(probe|sweep)\.threads|(sweep|shift)\.datasets"
+    r"(engine|tracking)\..*|extract\.(batch_size|rows_per_range|device|threads)|(probe|sweep|diagnose)\.threads|diagnose\.(rows_per_range|device)|(sweep|shift|diagnose)\.datasets"
 )
 """Parameters that say how the work is cut, where it runs, where it is recorded and what is asked beyond the usual: the store holds one result whatever they are."""
 

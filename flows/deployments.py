@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flows import diagnose as _diagnose
 from flows import extract as _extract
 from flows import full_benchmark as _full_benchmark
 from flows import fuse as _fuse
@@ -19,3 +20,4 @@ horizontal = _horizontal.horizontal.prefect
 shift = _shift.shift.prefect
 report = _report.report.prefect
 sweep = _sweep.sweep.prefect
+diagnose = _diagnose.diagnose.prefect

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flows import artifacts, console
+from flows.diagnose import diagnose
 from flows.engine_scope import engine_for
 from flows.extract import extract
 from flows.fuse import fuse
@@ -82,6 +83,7 @@ def full_benchmark(
         swept = _asked(
             sweep, study, wanted, datasets=wanted.params.sweep.datasets, failed=problems(extracted)
         )
+        looked = _asked(diagnose, study, wanted, datasets=wanted.params.diagnose.datasets, failed=())
     summary = Summary(wanted.profile, tuple(outcomes), (*fused, *across), subject=wanted.subject)
     for line in summary.lines():
         console.say(line)
@@ -94,11 +96,12 @@ def full_benchmark(
         "fuse": fused,
         "horizontal": across,
         "shift": shifted,
+        "diagnose": looked,
         "sweep": swept,
     }
     run_file.write(tracked=tracked, steps=steps)
     console.note(wanted.place_note)
-    require_all("benchmark", final(outcomes, fused, across, shifted, swept))
+    require_all("benchmark", final(outcomes, fused, across, shifted, looked, swept))
     return summary.to_json(page=page.uri)
 
 

@@ -272,6 +272,41 @@ class Shift(Block):
     severities: Annotated[tuple[Annotated[StrictInt, Field(ge=1, le=5)], ...], AfterValidator(_once)]
 
 
+def _decoder(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("must be a name of vitgeom.decoders.DECODERS, e.g. cls")
+    from vitgeom.decoders import DECODERS  # brings torch, which takes seconds to import
+
+    if value not in DECODERS:
+        raise ValueError(
+            f"is no decoder.{nearest(value, sorted(DECODERS))} Known: {', '.join(sorted(DECODERS))}"
+        )
+    return value
+
+
+class Diagnose(Block):
+    """Of which decoders, at which layers, on how many test images directions and tokens are looked at; see ``tasks.target_request``.
+
+    ``layers`` counts the blocks that have run before the features. ``datasets`` names those that a whole study diagnoses, too; the command of
+    its own takes all.
+    """
+
+    datasets: DatasetNames
+    decoders: Annotated[
+        tuple[Annotated[str, BeforeValidator(_decoder)], ...], AfterValidator(_once), Field(min_length=1)
+    ]
+    layers: Annotated[tuple[NonNegativeInt, ...], AfterValidator(_once), Field(min_length=1)]
+    images: Count
+    rank: Count
+    recipe: Literal["auto", "exact", "krylov", "reference"]
+    budget: Count
+    storage: Literal["float32", "float16"]
+    rows_per_range: Count
+    num_bootstrap: Count
+    device: Annotated[StrictStr, Field(pattern=r"^(cpu|cuda(:[0-9]+)?)$")]
+    threads: Count
+
+
 class Engine(Block):
     """Where the work runs; ``address`` is ``local`` (a private Ray) or names a cluster, never "whatever is found"."""
 
@@ -306,13 +341,18 @@ class Profile(Block):
     fusion: Fusion
     sweep: Sweep
     shift: Shift
+    diagnose: Diagnose
     engine: Engine
     tracking: Tracking
 
     @model_validator(mode="after")
     def _steps_on_own_datasets(self) -> Profile:
         own = [choice.name for choice in self.datasets]
-        for block, asked in (("sweep", self.sweep.datasets), ("shift", self.shift.datasets)):
+        for block, asked in (
+            ("sweep", self.sweep.datasets),
+            ("shift", self.shift.datasets),
+            ("diagnose", self.diagnose.datasets),
+        ):
             for name in asked:
                 if name not in own:
                     raise ValueError(

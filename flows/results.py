@@ -11,6 +11,7 @@
     fusion/<dataset>/<backbone>.json             how methods compare that fuse the layers, what each chose, which failed and why
     fusion/<dataset>/<backbone>.safetensors      their class indices on the test images, by method and seed
     fusion/<dataset>/<backbone>.shift.json       the same classifiers on shifted test sets, if they were asked about some
+    directions/<dataset>/<backbone>.json         to which directions and tokens decoders react, if they were diagnosed
     horizontal/<dataset>.json                    the same table for the last layers of all backbones together
     horizontal/<dataset>.safetensors             their class indices on the test images
     report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
@@ -163,6 +164,23 @@ class Results:
             self.horizontal(dataset)["comparison.json"], dataset, way_out=way_out, stage="horizontal"
         )
         return None if SKIPPED in content else content
+
+    def directions(self, cell: Cell) -> Path:
+        """Return the place of what a cell's decoders react to."""
+        return self.folder / "directions" / f"{cell.path}.json"
+
+    def write_directions(self, cell: Cell, content: bytes) -> None:
+        """Write what a cell's decoders react to."""
+        write_result(self.directions(cell), content)
+
+    def read_directions(self, cell: Cell) -> dict[str, Any] | None:
+        """Return what a cell's decoders react to; None where nobody asked.
+
+        Raises:
+            InvalidInput: The file is damaged.
+        """
+        place = self.directions(cell)
+        return self._json(place, cell, stage="diagnose") if place.is_file() else None
 
     def shift(self, cell: Cell) -> Path:
         """Return the place of what a cell's classifiers do under shift."""

@@ -19,7 +19,16 @@ from vitgeom.data.reference import distinct_titles
 from vitgeom.errors import InvalidInput
 
 STORE = Path(".vitgeom") / "store"
-RESULT_FOLDERS = ("features", "probes", "recoverability", "fusion", "horizontal", "sweep", "figures")
+RESULT_FOLDERS = (
+    "features",
+    "probes",
+    "recoverability",
+    "fusion",
+    "horizontal",
+    "directions",
+    "sweep",
+    "figures",
+)
 T = TypeVar("T", bound=Named)
 
 

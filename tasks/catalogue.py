@@ -14,6 +14,7 @@ from tasks import (
     fit_fusion,
     fit_horizontal,
     fit_probes,
+    make_targets,
     sweep_fusion,
     sweep_memory,
 )
@@ -77,6 +78,13 @@ CATALOGUE: Mapping[str, TaskSpec] = {
             cpus=_threads,
             gpus=_no_gpu,
             memory=evaluate_shift.memory,
+        ),
+        TaskSpec(
+            name="make_targets",
+            function=make_targets.run,
+            cpus=_threads,
+            gpus=_gpu_if_cuda,
+            memory=make_targets.memory,
         ),
     )
 }

@@ -15,11 +15,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "stage",
-        help="one step of the study: extract, probe, fuse, horizontal, shift, sweep or report",
+        help="one step of the study: extract, probe, fuse, horizontal, shift, sweep, diagnose or report",
         description="Run one step of the study; DVC calls this.",
     )
     command.add_argument(
-        "step", choices=("extract", "probe", "fuse", "horizontal", "shift", "sweep", "report")
+        "step", choices=("extract", "probe", "fuse", "horizontal", "shift", "sweep", "diagnose", "report")
     )
     add_study(command)
     add_orchestrator(command)
@@ -66,6 +66,10 @@ def _flow(step: str) -> Step[..., Any]:
         from flows.shift import shift
 
         return shift
+    if step == "diagnose":
+        from flows.diagnose import diagnose
+
+        return diagnose
     from flows.report import report
 
     return report

@@ -52,6 +52,8 @@ profiles:
       metric: log_loss
       threads: 1
     shift: {{datasets: [], corruptions: [contrast], severities: [1, 5]}}
+    diagnose: {{datasets: [], decoders: [cls, patch_mean], layers: [10], images: 3, rank: 4, recipe: auto, budget: 200, storage: float32,
+      rows_per_range: 2, num_bootstrap: 50, device: cpu, threads: 1}}
     engine: {{kind: serial, address: local, num_cpus: null, max_in_flight: 2, retries: 0}}
     tracking: {{experiment: small, uri: null}}
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -108,24 +108,88 @@ def diagnose_dataset(
         InvalidInput: There are no images, or a setting is bad.
         NumericalFailure: A product is not finite.
     """
-    rows: list[dict[str, float | None]] = []
-    curves: list[Tensor] = []
-    regimes: Counter[str] = Counter()
-    spent = NOTHING_SPENT
-    for each in images:
-        found = each if isinstance(each, Diagnosis) else diagnose(each, generator=generator, **settings)
-        rows.append({name: figure(found) for name, figure in FIGURES.items()})
-        curves += [] if found.kappa_caps_R is None else [found.kappa_caps_R]
-        regimes[found.regime.name] += 1
-        spent += found.products
-    if not rows:
+    found = (
+        each if isinstance(each, Diagnosis) else diagnose(each, generator=generator, **settings)
+        for each in images
+    )
+    return aggregate([image_of(each) for each in found], num_resamples=num_resamples, generator=generator)
+
+
+@dataclass(frozen=True)
+class ImageFigures:
+    """What an aggregate takes of one image.
+
+    Attributes:
+        figures: By the names of ``FIGURES``; None where undefined.
+        kappa_caps_R: The curve; None for a zero Jacobian.
+        regime: Name of the regime.
+        products: Spent.
+    """
+
+    figures: Mapping[str, float | None]
+    kappa_caps_R: Float64[Tensor, " r"] | None
+    regime: str
+    products: Products
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain JSON."""
+        return {
+            "figures": dict(self.figures),
+            "kappa_caps": None if self.kappa_caps_R is None else self.kappa_caps_R.tolist(),
+            "regime": self.regime,
+            "products": {"jvp": self.products.jvp, "vjp": self.products.vjp},
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ImageFigures:
+        """Rebuild from :meth:`to_json`."""
+        curve = data["kappa_caps"]
+        return cls(
+            dict(data["figures"]),
+            None if curve is None else torch.tensor(curve, dtype=torch.float64),
+            data["regime"],
+            Products(**data["products"]),
+        )
+
+
+def image_of(diagnosis: Diagnosis) -> ImageFigures:
+    """Return what an aggregate takes of a diagnosis, without its arrays.
+
+    Args:
+        diagnosis: Of one image.
+    """
+    return ImageFigures(
+        {name: figure(diagnosis) for name, figure in FIGURES.items()},
+        diagnosis.kappa_caps_R,
+        diagnosis.regime.name,
+        diagnosis.products,
+    )
+
+
+def aggregate(
+    images: Sequence[ImageFigures], *, num_resamples: int = 1000, generator: Generator
+) -> DatasetDiagnosis:
+    """Aggregate the figures of independent images, as :func:`diagnose_dataset` does.
+
+    Args:
+        images: At least one.
+        num_resamples: Of the bootstrap.
+        generator: The only source of randomness.
+
+    Raises:
+        InvalidInput: There are no images.
+    """
+    if not images:
         raise InvalidInput("images must hold at least one diagnosis or operator, got none.")
     return DatasetDiagnosis(
-        images=len(rows),
-        figures={name: _summary([row[name] for row in rows], num_resamples, generator) for name in FIGURES},
-        kappa_caps_R=_mean_curve(curves),
-        regimes=regimes,
-        products=spent,
+        images=len(images),
+        figures={
+            name: _summary([each.figures[name] for each in images], num_resamples, generator)
+            for name in FIGURES
+        },
+        kappa_caps_R=_mean_curve([each.kappa_caps_R for each in images if each.kappa_caps_R is not None]),
+        regimes=Counter(each.regime for each in images),
+        products=sum((each.products for each in images), NOTHING_SPENT),
     )
 
 

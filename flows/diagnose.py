@@ -1,0 +1,109 @@
+"""Sub-flow: to which directions and tokens decoders react, for every cell, decoder and layer that the parameters name.
+
+Images are read and run anew: directions belong to all tokens of a layer, which no feature store keeps. What is stored of them is not computed
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flows import console
+from flows.cell import Cell
+from flows.engine_scope import engine_for
+from flows.outcome import Outcome, attempt_each, require_all
+from flows.params import Diagnose
+from flows.results import Results
+from flows.steps import flow, task
+from flows.study import Resolved, Study
+from tasks.engine import Engine
+from tasks.opened import opened_backbone
+from tasks.receipt import Receipt
+from tasks.summarise_targets import summarise_targets
+from tasks.target_request import DecoderRef, TargetSettings
+from tasks.target_set import make_target_set
+from vitgeom.backbones import check_device
+
+
+@flow(name="diagnose", run_name="diagnose directions")
+def diagnose(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
+    """Diagnose every cell and write one file per cell into the results folder.
+
+    Args:
+        study: Which cells, and how; the block ``diagnose`` of its parameters names decoders, layers and images.
+        left_out: Names of cells that are not to be diagnosed.
+
+    Returns:
+        One receipt per cell.
+
+    Raises:
+        PartsFailed: Some cells failed; the others are stored.
+        InvalidInput: The study cannot be understood; nothing was computed.
+    """
+    wanted = study.resolve()
+    results = Results(wanted.out)
+    if wanted.params.engine.is_here:
+        check_device(wanted.params.diagnose.device)
+    with engine_for(wanted.params.engine) as engine:
+        outcomes = attempt_each(
+            [cell for cell in wanted.cells if cell.name not in left_out],
+            lambda cell: diagnose_cell(cell.name, cell, wanted=wanted, engine=engine, results=results),
+            on_failure=console.report_failure,
+        )
+    return require_all("diagnose", outcomes)
+
+
+@task(name="diagnose", run_name="diagnose {name}")
+def diagnose_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, results: Results) -> Receipt:
+    """Make or find a cell's targets, and write what they come to; ``name`` is what Prefect shows."""
+    params = wanted.params.diagnose
+    sealed = make_target_set(
+        cell.dataset_ref,
+        cell.backbone_ref,
+        decoder_refs(params),
+        store=wanted.store,
+        settings=settings_from(wanted),
+        engine=engine,
+        emit=console.say,
+        label=name,
+    )
+    content, receipt = summarise_targets(
+        sealed,
+        dataset=cell.dataset_ref,
+        layout=opened_backbone(cell.backbone_ref.to_json(), device="cpu").spec.layout,
+        store=wanted.store,
+        num_bootstrap=params.num_bootstrap,
+        seed=wanted.params.seed,
+        name=name,
+    )
+    results.write_directions(cell, content)
+    console.say(_said(name, receipt))
+    return receipt
+
+
+def decoder_refs(params: Diagnose) -> list[DecoderRef]:
+    """Return every decoder at every layer."""
+    return [DecoderRef(name=name, layer=layer) for name in params.decoders for layer in params.layers]
+
+
+def settings_from(wanted: Resolved) -> TargetSettings:
+    """Return the settings of the task that belong to a profile's parameters."""
+    params = wanted.params
+    return TargetSettings(
+        seed=params.seed,
+        image_size=params.extract.image_size,
+        **params.diagnose.model_dump(
+            include={"images", "rank", "recipe", "budget", "storage", "rows_per_range", "device", "threads"}
+        ),
+    )
+
+
+def _said(name: str, receipt: Receipt) -> str:
+    how = (
+        "cached" if receipt.cached else f"{receipt.detail['products']:,} products in {receipt.seconds:.1f} s"
+    )
+    shown = ", ".join(
+        f"{pair} {'undefined' if found['kappa'] is None else format(found['kappa'], '.2f')}"
+        for pair, found in receipt.detail["figures"].items()
+    )
+    return f"diagnose {name}: {how}; share of the best directions: {shown}"

@@ -1,0 +1,183 @@
+"""Task: to which directions and tokens a decoder's output reacts, image by image, for one range of images (B1 to B7 of the methods).
+
+N = tokens, D = width, R = directions asked for, n = images of the range.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from tasks.decoding import image_batches
+from tasks.extract_features import PROCESS_BYTES, torch_threads
+from tasks.footprint import peak_bytes
+from tasks.opened import opened_backbone, opened_images
+from tasks.receipt import Receipt
+from tasks.target_figures import image_figures, read_figures, write_figures
+from tasks.target_request import TargetRequest
+from vitgeom.backbones import Backbone
+from vitgeom.data import Split
+from vitgeom.decoders import jacobian_of, load_decoder
+from vitgeom.errors import CorruptData
+from vitgeom.seeding import generator_for
+from vitgeom.spectra import Diagnosis, diagnose
+from vitgeom.store.targets import TargetStore, open_targets
+from vitgeom.store.uri import Root
+
+NARROWEST_HEAD = 32
+"""Width of one head of attention: how many heads there are at most."""
+
+BASIS_COPIES = 6
+"""Bases of N D rows alive at once: the sketch, its products, their orthonormal forms, and what the small algebra takes in float64, in float32s."""
+
+
+def run(request: TargetRequest) -> Receipt:
+    """Diagnose and commit one range of images unless it is there already.
+
+    Each image has random numbers of its own, named after it, so neither the cut into ranges nor their order changes a result.
+
+    Args:
+        request: Rows [start, stop) of one split, exactly one range of the store.
+
+    Returns:
+        Digest of the range; ``detail`` counts the products spent and names the recipe and the paths of differentiation.
+
+    Raises:
+        InvalidInput: Data or weights are others than planned, the decoder cannot be differentiated, or the budget is too small.
+        NumericalFailure: A product or an output is not finite.
+    """
+    store = open_targets(Root(request.store), request.address)
+    marker = _marker(store, request)
+    if marker is not None:
+        return _receipt(request, marker, cached=True)
+    began = time.perf_counter()
+    split = opened_images(request.dataset, digest=store.description["dataset"]).splits[request.split]
+    backbone = opened_backbone(
+        request.backbone, device=request.device, weights_digest=store.description["weights"]
+    )
+    with torch_threads(request.threads):
+        found, paths = _diagnosed(request, split, backbone)
+    samples = [str(split.sample_ids[image]) for image in request.images]
+    figures = [
+        image_figures(each, sample=sample, image=image)
+        for each, sample, image in zip(found, samples, request.images, strict=True)
+    ]
+    write_figures(store, request.split, request.start, figures)
+    store.write_range(
+        request.split,
+        request.start,
+        request.stop,
+        {
+            **_arrays(found, rank=request.rank, storage=store.description["storage"]),
+            "label": split.labels[list(request.images)],
+            "sample_id": samples,
+        },
+        seconds=time.perf_counter() - began,
+        notes={"products": sum(each.products.total for each in found), "recipe": found[0].recipe, **paths},
+        peak_bytes=peak_bytes(),
+    )
+    written = _marker(store, request)
+    assert written is not None, "a range that was written has its marker"
+    return _receipt(request, written, cached=False)
+
+
+def memory(request: TargetRequest) -> int:
+    """Return an upper estimate of the peak bytes of a process that runs one such unit.
+
+    The weights twice, the state of all blocks at one image (attention and activations), the block of columns that is pushed at once, bases of
+    as many columns as the budget or the outputs allow, and the directions of the range.
+    """
+    size = request.footprint
+    features = size.num_tokens * size.width
+    heads = -(-size.width // NARROWEST_HEAD)
+    outputs = max(3 * size.image_pixels, features)
+    state = size.num_layers * (heads * size.num_tokens**2 + 16 * features) * 4 * 2
+    columns = min(size.width, features) if request.recipe == "exact" else max(request.budget, request.rank)
+    bases = BASIS_COPIES * columns * (features + outputs) * 4
+    directions = 3 * (request.stop - request.start) * features * request.rank * 4
+    return PROCESS_BYTES + 2 * size.weight_bytes + state + request.max_bytes + bases + directions
+
+
+def _diagnosed(
+    request: TargetRequest, split: Split, backbone: Backbone
+) -> tuple[list[Diagnosis], dict[str, str]]:
+    """Return one diagnosis per image, and how products were computed."""
+    decoder = load_decoder(request.decoder.name, backbone, layer=request.decoder.layer)
+    found: list[Diagnosis] = []
+    paths: dict[str, str] = {}
+    for image in request.images:
+        [pixels] = next(
+            image_batches(
+                split, preprocess=backbone.preprocess, rows=[(image, image + 1)], name=request.split
+            )
+        )
+        operator = jacobian_of(decoder.at(pixels), backbone, max_bytes=request.max_bytes)
+        paths = {"jvp_path": operator.jvp_path, "vjp_path": operator.vjp_path}
+        found.append(
+            diagnose(
+                operator,
+                rank=request.rank,
+                recipe=request.recipe,
+                budget=request.budget,
+                num_tokens=backbone.spec.layout.num_tokens,
+                num_prefix=backbone.spec.layout.num_prefix,
+                generator=generator_for(request.seed, "targets", str(split.sample_ids[image])),
+            )
+        )
+    return found, paths
+
+
+def _arrays(found: Sequence[Diagnosis], *, rank: int, storage: str) -> dict[str, np.ndarray]:
+    """Return the stored arrays of some images, rows first; directions that a Jacobian has not are zero."""
+    return {
+        "right_vectors": np.stack([_filled(each.right_NDR, rank) for each in found]).astype(storage),
+        "singular_values": np.stack([_filled(each.singular_values_R, rank) for each in found]).astype(
+            np.float64
+        ),
+        "num_found": np.array([each.rank for each in found], dtype=np.int64),
+        "token_energy": _stacked([each.energy_N for each in found]),
+        "importance": _stacked([each.importance_N for each in found]),
+        "block_norms": _stacked([each.block_norms_N for each in found]),
+        "block_norms_stderr": _stacked([each.block_norms_stderr_N for each in found]),
+        "norm_squared": np.array([each.norm.value for each in found], dtype=np.float64),
+        "norm_squared_stderr": np.array([each.norm_stderr for each in found], dtype=np.float64),
+    }
+
+
+def _filled(array: Tensor, rank: int) -> np.ndarray:
+    """Return an array whose last axis is R long, with zeros where there is nothing."""
+    given = array.cpu().numpy()
+    return np.pad(given, [(0, 0)] * (given.ndim - 1) + [(0, rank - given.shape[-1])])
+
+
+def _stacked(arrays: Sequence[Tensor]) -> np.ndarray:
+    return np.stack([array.cpu().numpy() for array in arrays]).astype(np.float64)
+
+
+def _marker(store: TargetStore, request: TargetRequest) -> dict[str, Any] | None:
+    """Return the range's done-marker; a damaged one, or one without its figures, counts as absent, so that the range is written again."""
+    try:
+        marker = store.marker(request.split, request.start)
+        if marker is not None:
+            read_figures(store, request.split, request.start)
+        return marker
+    except CorruptData:
+        return None
+
+
+def _receipt(request: TargetRequest, marker: dict[str, Any], *, cached: bool) -> Receipt:
+    return Receipt(
+        task=request.task,
+        key=request.key,
+        uri=f"{request.store}/{request.address}",
+        digest=marker["digest"],
+        seconds=marker["seconds"],
+        peak_bytes=marker["peak_bytes"],
+        cached=cached,
+        rows=request.stop - request.start,
+        detail=dict(marker["notes"]),
+    )

@@ -1,0 +1,196 @@
+"""What the targets of one cell come to: per decoder and layer the figures over images with intervals, and the token maps of a few of them.
+
+n = images, N = tokens, R = directions.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from tasks.opened import opened_images
+from tasks.receipt import Receipt
+from tasks.stored_results import json_bytes
+from tasks.target_figures import read_figures
+from tasks.target_request import DecoderRef
+from vitgeom.backbones import TokenLayout
+from vitgeom.data import DatasetRef
+from vitgeom.seeding import generator_for
+from vitgeom.spectra.dataset import ImageFigures, aggregate
+from vitgeom.store.fingerprint import fingerprint
+from vitgeom.store.targets import TargetStore, open_targets
+from vitgeom.store.uri import Root
+
+SHOWN = 3
+"""Images whose token maps are kept."""
+THUMBNAIL = 112
+"""Longer side of their pictures in pixels."""
+SPLIT = "test"
+PER_IMAGE = (
+    "sample",
+    "image",
+    "kappa",
+    "norm",
+    "variation",
+    "variation_weighted",
+    "effective_ranks",
+    "regime",
+    "theorems",
+)
+
+
+def summarise_targets(
+    sealed: Mapping[DecoderRef, Receipt],
+    *,
+    dataset: DatasetRef,
+    layout: TokenLayout,
+    store: str,
+    num_bootstrap: int,
+    seed: int,
+    name: str,
+) -> tuple[bytes, Receipt]:
+    """Return the results file of one cell, and its receipt.
+
+    Args:
+        sealed: Seals of the targets of each decoder.
+        dataset: Where the pictures come from.
+        layout: Of the tokens.
+        store: URI of the store's root.
+        num_bootstrap: Resamples behind each interval over images.
+        seed: Decides them.
+        name: Of the cell.
+
+    Raises:
+        CorruptData: Figures or arrays of a target are damaged.
+        IncompleteData: Targets are not complete.
+    """
+    pairs = [
+        _pair(
+            decoder,
+            open_targets(Root(store), receipt.detail["address"]),
+            receipt,
+            layout,
+            num_bootstrap,
+            seed,
+        )
+        for decoder, receipt in sealed.items()
+    ]
+    content = {
+        "tokens": layout.to_json(),
+        "num_bootstrap": num_bootstrap,
+        "pairs": pairs,
+        "pictures": _pictures(dataset, pairs),
+    }
+    return json_bytes(content), _receipt(sealed, pairs, name=name)
+
+
+def _pair(
+    decoder: DecoderRef,
+    targets: TargetStore,
+    receipt: Receipt,
+    layout: TokenLayout,
+    num_bootstrap: int,
+    seed: int,
+) -> dict[str, Any]:
+    manifest = targets.manifest()
+    images = [each for start, _ in targets.ranges(SPLIT) for each in read_figures(targets, SPLIT, start)]
+    whole = aggregate(
+        [ImageFigures.from_json(each["aggregate"]) for each in images],
+        num_resamples=num_bootstrap,
+        generator=generator_for(seed, "directions", decoder.name, decoder.layer),
+    )
+    sigma = targets.read(SPLIT, "singular_values")
+    return {
+        "decoder": decoder.model_dump(),
+        "shape": images[0]["shape"],
+        "rank": targets.layout.rank,
+        "recipe": receipt.detail["recipe"],
+        "paths": {key: receipt.detail[key] for key in ("jvp_path", "vjp_path")},
+        "figures": whole.to_json(),
+        "kappa_caps": [each["kappa_caps"] for each in images],
+        "singular_values": sigma.tolist(),
+        "density": _density(images[0]),
+        "images": [{key: each[key] for key in PER_IMAGE} for each in images],
+        "advice": _advice(images, whole.regimes),
+        "maps": _maps(targets, layout),
+        "origin": {"address": targets.address_path, "digest": manifest.digest},
+    }
+
+
+def _density(image: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the spectral density of one image; None where nothing was spent on it."""
+    if "density_values" not in image:
+        return None
+    return {"values": image["density_values"], "counts": image["density_counts"], "sample": image["sample"]}
+
+
+def _advice(images: list[dict[str, Any]], regimes: Mapping[str, int]) -> dict[str, Any]:
+    """Return the commonest regime with the advice that one of its images got."""
+    name = max(sorted(regimes), key=lambda each: regimes[each])
+    chosen = next(each for each in images if each["regime"]["name"] == name)
+    return {"regime": name, "text": chosen["advice"], "sample": chosen["sample"]}
+
+
+def _maps(targets: TargetStore, layout: TokenLayout) -> list[dict[str, Any]]:
+    """Return the importance of every token of the first images."""
+    rows = list(range(min(SHOWN, targets.splits[SPLIT])))
+    importance, blocks = (targets.read(SPLIT, name, rows=rows) for name in ("importance", "block_norms"))
+    samples = targets.sample_ids(SPLIT)
+    return [
+        {
+            "sample": samples[row],
+            "importance": _rounded(importance[row]),
+            "block_norms": _rounded(blocks[row]),
+        }
+        for row in rows
+    ]
+
+
+def _rounded(values: np.ndarray) -> list[float]:
+    """Return values with six digits: what a picture can show, and no more of a file than that."""
+    return [float(f"{value:.6g}") for value in values]
+
+
+def _pictures(dataset: DatasetRef, pairs: list[dict[str, Any]]) -> dict[str, str]:
+    """Return small PNGs, in base64, of the images whose maps are shown, by sample id."""
+    split = opened_images(dataset.to_json()).splits[SPLIT]
+    rows = {each["sample"]: each["image"] for pair in pairs for each in pair["images"]}
+    wanted = {each["sample"] for pair in pairs for each in pair["maps"]}
+    return {sample: _png(split.read(rows[sample])) for sample in sorted(wanted)}
+
+
+def _png(image: Image.Image) -> str:
+    small = image.convert("RGB")
+    small.thumbnail((THUMBNAIL, THUMBNAIL), Image.Resampling.BICUBIC)
+    buffer = io.BytesIO()
+    small.save(buffer, format="PNG", optimize=False)
+    return base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def _receipt(sealed: Mapping[DecoderRef, Receipt], pairs: list[dict[str, Any]], *, name: str) -> Receipt:
+    receipts = list(sealed.values())
+    return Receipt(
+        task="make_targets",
+        key=name,
+        uri=receipts[0].uri,
+        digest=fingerprint([receipt.digest for receipt in receipts]),
+        seconds=sum(receipt.detail["compute_seconds"] for receipt in receipts),
+        peak_bytes=max(receipt.peak_bytes for receipt in receipts),
+        cached=all(receipt.cached for receipt in receipts),
+        rows=sum(receipt.rows for receipt in receipts),
+        detail={
+            "products": sum(receipt.detail["products"] for receipt in receipts),
+            "figures": {
+                f"{pair['decoder']['name']}-layer{pair['decoder']['layer']}": {
+                    figure: None if found is None else found["mean"]["value"]
+                    for figure, found in pair["figures"]["figures"].items()
+                }
+                for pair in pairs
+            },
+        },
+    )

@@ -1,0 +1,97 @@
+"""What a unit of diagnosis needs: decoders and settings of a whole set, and the images of one range."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from tasks.request import Request, Storage
+
+Recipe = Literal["auto", "exact", "krylov", "reference"]
+
+
+class DecoderRef(BaseModel):
+    """A decoder by its name in ``vitgeom.decoders.DECODERS``, and the blocks that have run before its features."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1)
+    layer: int = Field(ge=0)
+
+    @property
+    def label(self) -> str:
+        """A path-safe name."""
+        return f"{self.name}-layer{self.layer}"
+
+
+class TargetSettings(BaseModel):
+    """How targets are made; the part of ``params.yaml`` that they depend on.
+
+    ``images`` counts those of each split, spread evenly over it. ``storage`` is that of the directions. ``rows_per_range``, ``max_bytes``,
+    ``device`` and ``threads`` say how, not what.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    splits: tuple[str, ...] = ("test",)
+    images: int = Field(default=8, ge=1)
+    rank: int = Field(default=20, ge=1)
+    recipe: Recipe = "auto"
+    budget: int = Field(default=200, ge=1)
+    seed: int = Field(default=0, ge=0)
+    storage: Storage = "float32"
+    rows_per_range: int = Field(default=4, ge=1)
+    image_size: int | None = Field(default=None, ge=1)
+    max_bytes: int = Field(default=2**30, ge=1)
+    device: str = "cpu"
+    threads: int = Field(default=1, ge=1)
+
+
+class TargetFootprint(BaseModel):
+    """Sizes that decide the memory of one unit; known when the work is planned."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    num_layers: int = Field(ge=1)
+    num_tokens: int = Field(ge=1)
+    width: int = Field(ge=1)
+    image_pixels: int = Field(ge=1)
+    weight_bytes: int = Field(ge=1)
+
+
+class TargetRequest(Request):
+    """Targets of rows [start, stop) of one split of the store at ``address``: images ``images`` of that split of the dataset."""
+
+    task: ClassVar[str] = "make_targets"
+
+    store: str
+    address: str
+    split: str
+    start: int = Field(ge=0)
+    stop: int = Field(ge=1)
+    images: tuple[int, ...]
+    dataset: dict[str, Any]
+    backbone: dict[str, Any]
+    decoder: DecoderRef
+    rank: int = Field(ge=1)
+    recipe: Recipe
+    budget: int = Field(ge=1)
+    seed: int = Field(ge=0)
+    max_bytes: int = Field(default=2**30, ge=1)
+    device: str = "cpu"
+    threads: int = Field(default=1, ge=1)
+    footprint: TargetFootprint
+
+    @model_validator(mode="after")
+    def _one_image_per_row(self) -> TargetRequest:
+        if len(self.images) != self.stop - self.start or not self.images:
+            raise ValueError(
+                f"images must be one per row of {self.start}:{self.stop}, got {len(self.images)} of them."
+            )
+        return self
+
+    @property
+    def key(self) -> str:
+        """Address, split and rows: where the result lies."""
+        return f"{self.address} {self.split}[{self.start}:{self.stop}]"
