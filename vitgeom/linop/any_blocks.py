@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from vitgeom.backbones import Backbone, OtherBlocks
 from vitgeom.linop.blocks_decoder import BlocksDecoder
-from vitgeom.linop.blocks_jacobian import BlocksJacobian
 from vitgeom.linop.jacobian import DEFAULT_MAX_BYTES, JacobianOperator
+from vitgeom.linop.plain_blocks import BlocksJacobian
 
 
 def blocks_jacobian(

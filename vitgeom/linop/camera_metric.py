@@ -25,7 +25,7 @@ Order = Literal["xyzw", "wxyz"]
 OUTPUTS, DIFFERENCES = 9, 8
 
 
-def camera_metric(
+def camera_pose_metric(
     poses: object,
     *,
     quaternion: str = "xyzw",

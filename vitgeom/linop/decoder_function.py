@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from vitgeom.errors import InvalidInput
 from vitgeom.linop.decoder_output import check_output
 from vitgeom.linop.features import DTYPES, check_features
-from vitgeom.linop.frozen_modules import frozen, watched
+from vitgeom.linop.frozen_modules import frozen, own_parameters, watched
 from vitgeom.linop.surroundings import differentiable
 
 # Two evaluations of one function may differ by the order of sums on a GPU, never by more.
@@ -41,6 +41,7 @@ class DecoderFunction:
         first, second = self._look(), self._look()
         _check_repeat(first, second)
         self.output = first
+        self._weights = _stamps(self._modules)
 
     def __call__(self, x_ND: Tensor) -> Tensor:
         """Return the decoder's output, flattened to [M]; call it inside ``ready``."""
@@ -54,7 +55,15 @@ class DecoderFunction:
 
         Args:
             forwards: Whether forward derivatives are taken inside.
+
+        Raises:
+            InvalidInput: The weights are not those that the decoder was looked at with.
         """
+        if _stamps(self._modules) != self._weights:
+            raise InvalidInput(
+                "weights of the decoder changed since the operator was built, so J and J^T would belong to two decoders. "
+                "Build the operator again."
+            )
         with differentiable(self.features.device, forwards=forwards), frozen(self._modules):
             yield
 
@@ -86,6 +95,14 @@ class DecoderFunction:
                 f"decoder fails at features {list(given.shape)} in {given.dtype} on {given.device}: {error}. "
                 "Its weights must have that dtype and device, and it must take [N, D] (lambda f: decoder(f[None]) adds a batch axis)."
             ) from error
+
+
+def _stamps(modules: Iterable[nn.Module]) -> list[tuple[int, int]]:
+    """Return where each parameter lies and how often it was written to."""
+    return [
+        (weight.data_ptr(), 0 if weight.is_inference() else weight._version)
+        for weight in own_parameters(modules)
+    ]
 
 
 def _check_weights(modules: Iterable[nn.Module]) -> None:

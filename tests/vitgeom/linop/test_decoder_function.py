@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -107,3 +109,13 @@ def test_errors_of_the_decoder_itself_pass_and_leave_no_trace() -> None:
     with pytest.raises(KeyError, match="tap 3"):
         DecoderFunction(decoder, features())
     assert model.training
+
+
+@pytest.mark.parametrize("change", [lambda p: p.mul_(2), lambda p: setattr(p, "data", 2 * p.data)])
+def test_weights_that_change_afterwards_are_noticed(change: Callable[[Tensor], object]) -> None:
+    layer = nn.Linear(4, 2)
+    function = DecoderFunction(layer, features())
+    with torch.no_grad():
+        change(layer.weight)
+    with pytest.raises(InvalidInput, match=r"weights of the decoder changed .* Build the operator again"):
+        function.ready().__enter__()

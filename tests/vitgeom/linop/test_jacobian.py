@@ -176,3 +176,18 @@ def test_attention_is_differentiated_as_written_out() -> None:
     one, two = JacobianOperator(fused, features()), JacobianOperator(explicit, features())
     torch.testing.assert_close(one.matmat(v), two.matmat(v))
     torch.testing.assert_close(one.rmatmat(v), two.rmatmat(v))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU in this process")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_gpu_gives_the_products_of_the_cpu(dtype: torch.dtype) -> None:
+    decoder = SmallDecoder(WIDTH).eval().to(dtype)
+    here = JacobianOperator(decoder, features(dtype))
+    v = torch.ones(here.shape[1], 3, dtype=dtype)
+    u = torch.ones(here.shape[0], 3, dtype=dtype)
+    pushed, pulled = here.matmat(v), here.rmatmat(u)
+    there = JacobianOperator(copy.deepcopy(decoder).cuda(), features(dtype).cuda())
+    torch.testing.assert_close(there.matmat(v.cuda()).cpu(), pushed, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(there.rmatmat(u.cuda()).cpu(), pulled, rtol=1e-4, atol=1e-5)
+    with pytest.raises(InvalidInput, match=r"v_NK is .* on cpu, the operator .* on cuda"):
+        there.matmat(v)

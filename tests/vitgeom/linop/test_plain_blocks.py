@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,6 +80,20 @@ def test_a_trained_backbone_agrees_with_automatic_differentiation(readout: str, 
     check_against_autodiff(written, differentiated(backbone, features, start=2, readout=readout))
 
 
+@pytest.mark.weights
+def test_dinov2_agrees_with_automatic_differentiation(weights_dir: Path) -> None:
+    backbone = load_backbone(
+        weights_dir / "dinov2_vits14_518.fp16.safetensors",
+        architecture="vit_small_patch14_dinov2",
+        image_size=112,
+    )
+    pixels = torch.randn(1, 3, 112, 112, generator=torch.Generator().manual_seed(0))
+    features = backbone.blocks(backbone.embed(pixels), 0, 9)[0]
+    for readout in ("cls", "tokens"):
+        written = BlocksJacobian(backbone, features, start=9, readout=readout)
+        check_against_autodiff(written, differentiated(backbone, features, start=9, readout=readout))
+
+
 def test_no_block_at_all_leaves_norm_and_readout() -> None:
     backbone = small_backbone(PLAIN["plain"])
     features = tokens_of(backbone)
@@ -124,6 +139,37 @@ def test_a_column_holds_no_more_than_the_formula_says(kind: str, readout: str) -
         with meter:
             products(torch.ones(length, 1, dtype=torch.float64))
         assert 0.4 * operator.column_bytes < meter.peak <= operator.column_bytes
+
+
+def test_memory_does_not_depend_on_the_number_of_outputs() -> None:
+    backbone = small_backbone(PLAIN["plain"])
+    peaks = {}
+    for readout in ("patch_mean", "tokens"):
+        operator = BlocksJacobian(
+            backbone, tokens_of(backbone, count=40), start=0, readout=readout, max_batch=3
+        )
+        rows, columns = operator.shape
+        meter = LiveBytes()
+        with meter:
+            operator.rmatmat(torch.ones(rows, 3, dtype=torch.float64))
+        peaks[readout] = meter.peak - 8 * 3 * (columns + rows)  # beside operand and result
+    assert peaks["tokens"] == pytest.approx(peaks["patch_mean"], rel=0.15)
+
+
+def test_memory_grows_with_columns_at_once_and_not_with_columns() -> None:
+    backbone = small_backbone(PLAIN["plain"])
+
+    def peak(*, at_once: int, count: int) -> int:
+        features = tokens_of(backbone, count=40)
+        operator = BlocksJacobian(backbone, features, start=0, readout="patch_mean", max_batch=at_once)
+        operand = torch.ones(operator.shape[1], count, dtype=torch.float64)
+        meter = LiveBytes()
+        with meter:
+            operator.matmat(operand)
+        return meter.peak - 8 * count * operator.shape[0]
+
+    assert peak(at_once=6, count=6) == pytest.approx(3 * peak(at_once=2, count=2), rel=0.05)
+    assert peak(at_once=2, count=6) == pytest.approx(peak(at_once=2, count=2), rel=0.05)
 
 
 def test_a_budget_sets_the_width_and_changes_nothing() -> None:
