@@ -153,7 +153,7 @@ def test_parts_are_named_for_readers(fused: Path) -> None:
     said = [part.dataset_name.removeprefix(wanted.cells[0].dataset_name) for part in parts]
     assert said == [" under contrast 1", " under contrast 5", " as it is"]
     assert len({part.name for part in parts}) == len({part.path for part in parts}) == 3
-    assert parts[-1].name == wanted.cells[0].name
+    assert parts[-1].path == wanted.cells[0].path
 
 
 def test_a_line_says_what_batch_statistics_change_or_that_there_are_none() -> None:

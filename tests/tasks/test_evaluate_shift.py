@@ -23,6 +23,7 @@ from tasks import shift_results
 from tasks.classifier_files import read_classifier
 from tasks.evaluate_shift import memory, run, stored
 from tasks.layer_source import layer_source
+from tasks.method_fit import predicted_classes
 from tasks.receipt import Receipt
 from tests.oracles.restandardised import restandardised
 from tests.support.small_extraction import stored_bytes
@@ -42,6 +43,7 @@ from vitgeom.errors import IncompleteData, InvalidInput
 from vitgeom.fusion.adapted_scores import ITSELF_AS_IS, LAST_ADAPTED, LAST_AS_IS
 from vitgeom.fusion.estimator import LayerClassifier
 from vitgeom.fusion.methods import CLASSES
+from vitgeom.probes.layers import RowSource
 from vitgeom.store.features import FeatureStore, open_features
 from vitgeom.store.uri import Root
 
@@ -129,7 +131,28 @@ def test_with_batch_statistics_they_are_asked_about_rows_restandardised_by_hand(
             assert against[LAST_ADAPTED] == pytest.approx(shown["last_layer"]["accuracy"]["value"])
     predictions = load(Path(evaluated.uri, "predictions.safetensors").read_bytes())
     assert set(predictions) == {"target", *METHODS, *(f"batch_statistics/{name}" for name in METHODS)}
-    assert not torch.equal(predictions["vfusion"], predictions["batch_statistics/vfusion"])
+
+
+def test_every_classifier_is_asked_about_rows_as_they_are_and_then_about_restandardised_ones(
+    cell: FusedCell, features: Receipt, evaluated: Receipt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[np.ndarray] = []
+
+    def recorded(classifier: LayerClassifier, rows: RowSource) -> torch.Tensor:
+        layers = [rows.rows(layer, 0, rows.num_rows).numpy() for layer in range(rows.num_layers)]
+        asked.append(np.stack(layers, axis=1))
+        return predicted_classes(classifier, rows)
+
+    monkeypatch.setattr(task, "predicted_classes", recorded)
+    run(shift_request(cell, features, CONTRAST, num_bootstrap=34))
+    test, _ = split_rows(cell, features.detail["address"], "test")
+    training, _ = split_rows(cell, told(evaluated)["origin"]["clean_features"]["address"], "train")
+    by_hand = restandardised(test, training)
+    assert np.abs(by_hand - test).max() > 0.1
+    assert len(asked) == 2 * 6  # four methods, two of them with two seeds
+    for as_is, adapted in zip(asked[::2], asked[1::2], strict=True):
+        np.testing.assert_array_equal(as_is, test)
+        np.testing.assert_allclose(adapted, by_hand, rtol=1e-4, atol=1e-4)
 
 
 def test_labels_change_no_prediction(
@@ -139,17 +162,16 @@ def test_labels_change_no_prediction(
 
     def permuted(store: FeatureStore, split: str, name: str, **which: Any) -> np.ndarray:
         found = read(store, split, name, **which)
-        return found[::-1].copy() if (split, name) == ("test", "label") else found
+        return np.roll(found, 1) if (split, name) == ("test", "label") else found
 
     monkeypatch.setattr(FeatureStore, "read", permuted)
     other = run(shift_request(cell, features, CONTRAST, num_bootstrap=31))
     one, two = (
         load(Path(receipt.uri, "predictions.safetensors").read_bytes()) for receipt in (evaluated, other)
     )
-    assert torch.equal(one.pop("target"), two.pop("target").flip(0))
-    assert not torch.equal(one["vfusion"], one["vfusion"].flip(1)), (
-        "the labels would be the same turned round"
-    )
+    before, after = one.pop("target"), two.pop("target")
+    assert torch.equal(before.roll(1), after)
+    assert not torch.equal(before, after)
     assert all(torch.equal(one[name], two[name]) for name in one | two)
 
 
