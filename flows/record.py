@@ -180,13 +180,22 @@ def _current_shift(results: Results, cell: Cell) -> dict[str, Any] | None:
 
 
 def _shift_metrics(shifted: Mapping[str, Any]) -> list[Metric]:
-    """Return the mean corruption accuracy of every method, and its worst group where there are sub-populations."""
-    means = [] if shifted["mean"] is None else shifted["mean"]["rows"]
+    """Return the mean corruption accuracy of every method both ways, and its worst group where there are sub-populations."""
+    mean, clean = shifted["mean"] or {}, shifted["clean"]["batch_statistics"] or {}
+    by_figure = {
+        "mean_corruption_accuracy": mean.get("rows", []),
+        "mean_corruption_accuracy_batch_statistics": mean.get("batch_statistics", {}).get("rows", []),
+        "method_accuracy_batch_statistics": clean.get("rows", []),
+    }
     groups = [
         one["groups"]["methods"] for one in shifted["conditions"] if one["condition"]["set"] == BY_GROUP
     ]
     return [
-        *(Metric(f"mean_corruption_accuracy.{row['name']}", row["accuracy"]["value"]) for row in means),
+        *(
+            Metric(f"{figure}.{row['name']}", row["accuracy"]["value"])
+            for figure, rows in by_figure.items()
+            for row in rows
+        ),
         *(
             Metric(f"worst_group_accuracy.{name}", one["worst"]["value"])
             for methods in groups

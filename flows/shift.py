@@ -1,7 +1,8 @@
 """Sub-flow: fitted classifiers under distribution shift, for every cell that is fused.
 
-The shifted test sets get features of their own; the classifiers are those of the fuse step, read from the store and only asked. What is
-stored of either is not computed again; what is missing goes to the engine together.
+The shifted test sets get features of their own; the classifiers are those of the fuse step, read from the store and only asked: about rows
+as they are, and about the same rows with batch statistics. What is stored of either is not computed again; what is missing goes to the
+engine together.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from tasks.receipt import Receipt
 from tasks.shift_request import ShiftRequest
 from tasks.shift_summary import summarise
 from vitgeom.errors import InvalidInput, VitgeomError
+
+FUSED = "vfusion"
+"""Method that the line about a cell tells of."""
 
 
 @flow(name="shift", run_name="evaluate under shift")
@@ -123,9 +127,7 @@ def shift_cell(
         seed=wanted.params.seed,
     )
     results.write_shift(one.cell, summary.content)
-    console.say(
-        f"shift {name}: {len(one.parts)} shifted test sets{', cached' if summary.receipt.cached else ''}"
-    )
+    console.say(said(name, summary.receipt))
     return summary.receipt
 
 
@@ -166,6 +168,23 @@ def shift_work(
         doing="evaluating",
         done="evaluated",
     )
+
+
+def said(name: str, receipt: Receipt) -> str:
+    """Return a line about one cell: how many test sets, and VFusion's accuracy on them both ways.
+
+    Args:
+        name: Of the cell.
+        receipt: Of its evaluations.
+    """
+    told = f"shift {name}: {receipt.detail['conditions']} shifted test sets{', cached' if receipt.cached else ''}"
+    as_is, adapted = (receipt.detail[key].get(FUSED) for key in ("accuracy", "batch_statistics"))
+    if as_is is None:
+        return told
+    with_them = (
+        "no batch statistics of so few images" if adapted is None else f"{adapted:.1%} with batch statistics"
+    )
+    return f"{told}; VFusion {as_is:.1%}, {with_them}"
 
 
 def _ready(cells: Sequence[Cell], wanted: Resolved, results: Results) -> dict[str, Shifted]:

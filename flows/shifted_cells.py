@@ -1,4 +1,7 @@
-"""The shifted test sets of a cell, each as a cell of its own: damaged pictures, and sub-populations where the dataset names some."""
+"""The test sets that a cell's classifiers are asked about, each as a cell of its own.
+
+Damaged pictures, sub-populations where the dataset names some, and the clean test split, for what batch statistics cost there.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from vitgeom.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Shifted:
-    """A fused cell with its shifted test sets.
+    """A fused cell with its test sets.
 
     Attributes:
         cell: The cell.
         fused: Receipt of its fitted classifiers.
-        parts: Its shifted test sets.
+        parts: Its shifted test sets, and the clean one last; none where it has no shifted one.
     """
 
     cell: Cell
@@ -52,7 +55,7 @@ def shifted(cell: Cell, wanted: Resolved, results: Results) -> Shifted:
 
 
 def shifted_parts(cell: Cell, wanted: Resolved) -> tuple[Cell, ...]:
-    """Return the shifted test sets of a cell.
+    """Return the shifted test sets of a cell, and the clean one last; none where there is no shifted one.
 
     Args:
         cell: Of the study.
@@ -73,6 +76,8 @@ def shifted_parts(cell: Cell, wanted: Resolved) -> tuple[Cell, ...]:
     ]
     if has_subpopulations(opened_dataset(clean.to_json())):
         refs.append(("by sub-population", subpopulations_ref(clean)))
+    if refs:
+        refs.append(("as it is", clean))
     return tuple(
         Cell(ref.slug, cell.backbone, ref, cell.backbone_ref, title=f"{cell.dataset_name} {said}")
         for said, ref in refs

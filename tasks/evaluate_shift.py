@@ -1,6 +1,7 @@
-"""Task: every fitted classifier of one cell on one test set under distribution shift (A12 of the methods).
+"""Task: every fitted classifier of one cell on one test set under distribution shift, or on the clean one (A12 of the methods).
 
-Nothing is fitted and nothing is chosen here: classifiers are read as they were stored, and asked.
+Nothing is fitted and nothing is chosen here: classifiers are read as they were stored, and asked twice, about the rows as they are and about
+the same rows with batch statistics. For the latter the means and deviations of the unlabelled rows are computed, and nothing else.
 
 n = test rows, L = layers, D = width, W = L D, K = classes, R = seeds, M = methods.
 """
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64
 from torch import Tensor
 
 from tasks.extract_features import PROCESS_BYTES, torch_threads
@@ -29,13 +30,23 @@ from tasks.pinned_fusion import FittedCell, pinned_fusion
 from tasks.receipt import Receipt
 from tasks.shift_admission import TEST, admitted
 from tasks.shift_request import ShiftRequest
-from tasks.shift_results import REQUIRED, result_files, shift_path
+from tasks.shift_results import (
+    CLEAN,
+    REQUIRED,
+    ShiftAnswers,
+    batch_statistics,
+    result_files,
+    shift_path,
+)
 from tasks.stored_results import finished_results, receipt_of, write_results
-from vitgeom.data import ShiftedTest
+from tasks.training_moments import training_moments
+from vitgeom.data import ImageDataset, ShiftedTest
 from vitgeom.errors import InvalidInput
+from vitgeom.fusion.batch_statistics import MIN_ROWS, with_batch_statistics
 from vitgeom.fusion.comparison import Comparison
 from vitgeom.fusion.scaled_rows import BLOCK_BYTES
-from vitgeom.fusion.under_shift import share_right, shift_scores
+from vitgeom.fusion.staged_rows import BLOCK_BYTES as MOMENT_BYTES
+from vitgeom.fusion.under_shift import shift_scores
 from vitgeom.probes.group_accuracy import group_means
 from vitgeom.probes.labels import class_index
 from vitgeom.probes.layers import RowSource
@@ -53,8 +64,9 @@ def run(request: ShiftRequest) -> Receipt:
     """Ask all classifiers about one shifted test set and store their figures, unless they are there already.
 
     Written below ``shift/<shifted set>/<backbone>/<fingerprint>``: ``evaluation.json`` (the condition, accuracy and paired differences of
-    each method with its clean accuracy beside, and the groups where there are some), ``predictions.safetensors`` (class indices by method and
-    seed), and ``done.json`` last. Nothing but ``done.json`` holds a time, so equal inputs give equal bytes.
+    each method with its clean accuracy beside, the same with batch statistics, and the groups where there are some),
+    ``predictions.safetensors`` (class indices by method and seed, once for each way), and ``done.json`` last. Nothing but ``done.json`` holds
+    a time, so equal inputs give equal bytes.
 
     Args:
         request: Which classifiers, and which features.
@@ -100,21 +112,24 @@ def memory(request: ShiftRequest) -> int:
     """Return an upper estimate of the peak bytes of a process that runs one such unit.
 
     The test rows, unless they are too large to be held; the largest classifier as file, as tensors and in the form in which it predicts
-    (``PARAMETER_BYTES`` each); logits of every layer with their copies; blocks of rows; and the resamples.
+    (``PARAMETER_BYTES`` each); logits of every layer with their copies; blocks of rows; one layer in float64 and moved, as a classifier that
+    reads whole layers asks for it; blocks in float64 that moments are taken of; and the resamples.
     """
     rows, num_layers, width, num_classes, parameters = _size(request.store, request.address, request.fused)
     held = 2 * held_bytes(num_rows=rows, num_layers=num_layers, width=width)
     logits = 6 * rows * num_layers * num_classes * 4
     classifier = 3 * PARAMETER_BYTES * parameters
-    return PROCESS_BYTES + held + classifier + logits + 4 * BLOCK_BYTES + RESAMPLING_BYTES
+    adapted = 2 * 8 * rows * width + 4 * MOMENT_BYTES
+    return PROCESS_BYTES + held + classifier + logits + adapted + 4 * BLOCK_BYTES + RESAMPLING_BYTES
 
 
 def _compute(
-    features: FeatureStore, fitted: FittedCell, images: ShiftedTest, request: ShiftRequest
+    features: FeatureStore, fitted: FittedCell, images: ShiftedTest | ImageDataset, request: ShiftRequest
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return the files of the results and their headline figures."""
-    predicted, target = _answers(fitted, _rows(features, fitted), features.read(TEST, "label"))
-    right = {name: share_right(given, target) for name, given in predicted.items()}
+    rows = _rows(features, fitted)
+    answers = _answers(fitted, rows, _adapted(rows, fitted, request), labels=features.read(TEST, "label"))
+    right = answers.right()
     scores = shift_scores(
         right,
         num_resamples=request.num_bootstrap,
@@ -123,13 +138,19 @@ def _compute(
     clean = Comparison.from_json(fitted.table["comparison"])
     evaluation = {
         "condition": _condition(images),
-        "num_samples": len(target),
+        "num_samples": len(answers.target),
         "num_bootstrap": request.num_bootstrap,
         "clean": {
             "num_samples": clean.num_samples,
             "accuracy": {row.name: row.accuracy.to_json() for row in clean.rows},
         },
         "rows": [score.to_json() for score in scores],
+        "batch_statistics": batch_statistics(
+            right,
+            answers.right_adapted(),
+            num_bootstrap=request.num_bootstrap,
+            generator=generator_for(request.seed, "shift", "batch statistics"),
+        ),
         "groups": _groups(right, features, images, request=request),
         "failures": fitted.table["failures"],
         "samples": fingerprint(features.sample_ids(TEST)),
@@ -141,30 +162,50 @@ def _compute(
         },
     }
     detail = {"accuracy": {score.name: score.accuracy.value for score in scores}}
-    return result_files(evaluation, predicted=predicted, target=target), detail
+    return result_files(evaluation, answers), detail
 
 
 def _answers(
-    fitted: FittedCell, rows: RowSource, labels: np.ndarray
-) -> tuple[dict[str, Int64[Tensor, "R n"]], Int64[Tensor, " n"]]:
-    """Return the class indices that every classifier gives, and the true ones; one classifier is in memory at a time."""
-    predicted: dict[str, Tensor] = {}
+    fitted: FittedCell, rows: RowSource, adapted: RowSource | None, *, labels: np.ndarray
+) -> ShiftAnswers:
+    """Return the class indices that every classifier gives both ways, and the true ones; one classifier is in memory at a time."""
+    given: dict[str, Tensor] = {}
+    given_adapted: dict[str, Tensor] = {}
     target: Tensor | None = None
     for method in fitted.seeds():
-        lines = []
+        lines, lines_adapted = [], []
         for classifier in fitted.classifiers(method):
             lines.append(predicted_classes(classifier, rows))
+            if adapted is not None:
+                lines_adapted.append(predicted_classes(classifier, adapted))
             own = class_index(labels, classifier.classes_)
             assert target is None or torch.equal(target, own), (
                 "methods of one cell were fitted on the same rows"
             )
             target = own
-        predicted[method] = torch.stack(lines)
+        given[method] = torch.stack(lines)
+        if lines_adapted:
+            given_adapted[method] = torch.stack(lines_adapted)
     if target is None:
         raise InvalidInput(
             f"{fitted.place.uri} holds no fitted method. Look at its failures, and run stage fuse again."
         )
-    return predicted, target
+    return ShiftAnswers(given, given_adapted, target)
+
+
+def _adapted(rows: RowSource, fitted: FittedCell, request: ShiftRequest) -> RowSource | None:
+    """Return the test rows with batch statistics; None where they are too few for these."""
+    if rows.num_rows < MIN_ROWS:
+        return None
+    pinned, settings = fitted.features, fitted.settings
+    training = training_moments(
+        request.store,
+        pinned["address"],
+        manifest_digest=pinned["manifest_digest"],
+        token=settings["token"],
+        last_layer=settings["last_layer"],
+    )
+    return with_batch_statistics(rows, like=training)
 
 
 def _rows(features: FeatureStore, fitted: FittedCell) -> RowSource:
@@ -173,13 +214,18 @@ def _rows(features: FeatureStore, fitted: FittedCell) -> RowSource:
     return held_layers(source, num_rows=features.splits[TEST], width=features.width)
 
 
-def _condition(images: ShiftedTest) -> dict[str, Any]:
+def _condition(images: ShiftedTest | ImageDataset) -> dict[str, Any]:
+    told = {
+        "source": images.source,
+        "classes": {"present": len(set(images.splits[TEST].labels.tolist())), "all": len(images.classes)},
+    }
+    if isinstance(images, ImageDataset):
+        return {**told, "set": CLEAN, "corruption": None, "severity": None, "unknown_classes": []}
     return {
+        **told,
         "set": images.name,
         "corruption": images.corruption,
         "severity": images.severity,
-        "source": images.source,
-        "classes": {"present": len(images.present), "all": len(images.classes)},
         "unknown_classes": list(images.unknown_classes),
     }
 
@@ -187,7 +233,7 @@ def _condition(images: ShiftedTest) -> dict[str, Any]:
 def _groups(
     right: Mapping[str, Float64[Tensor, " n"]],
     features: FeatureStore,
-    images: ShiftedTest,
+    images: ShiftedTest | ImageDataset,
     *,
     request: ShiftRequest,
 ) -> dict[str, Any] | None:

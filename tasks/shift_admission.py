@@ -1,13 +1,16 @@
-"""Which shifted test sets a fitted classifier may be asked about: the same backbone and token, the same clean dataset, the test split alone."""
+"""Which test sets a fitted classifier may be asked about.
+
+Shifts of its clean dataset, under the same backbone and token, with the test split alone; and the clean test split itself.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tasks.opened import opened_images
+from tasks.opened import opened_dataset, opened_images
 from tasks.pinned_features import pinned_features
 from tasks.pinned_fusion import FittedCell
-from vitgeom.data import ShiftedTest
+from vitgeom.data import ImageDataset, ShiftedTest
 from vitgeom.errors import InvalidInput
 from vitgeom.store.features import FeatureStore
 
@@ -18,8 +21,10 @@ _BACKBONE = ("weights", "preprocessing", "precision", "schema")
 
 def admitted(
     features: FeatureStore, fitted: FittedCell, *, dataset: dict[str, Any], store: str
-) -> ShiftedTest:
-    """Return the shifted test set behind sealed features, or refuse it.
+) -> ShiftedTest | ImageDataset:
+    """Return the images behind sealed features, or refuse them.
+
+    Features that the classifiers were fitted on are admitted for their test split: it says what batch statistics cost where nothing changed.
 
     Args:
         features: Of the shifted test set.
@@ -31,9 +36,11 @@ def admitted(
         InvalidInput: There are other splits than test, the features are of another backbone or lack the token, or the set is a shift of
             another dataset than the classifiers were fitted on.
     """
-    _require_test_alone(features)
     pinned = fitted.features
     clean = pinned_features(store, pinned["address"], manifest_digest=pinned["manifest_digest"])
+    if features.root.uri == clean.root.uri:
+        return opened_dataset(dataset, digest=clean.description["dataset"])
+    _require_test_alone(features)
     _require_same_backbone(features, clean)
     _require_token(features, fitted.settings["token"])
     images = opened_images(dataset, digest=features.description["dataset"])
@@ -50,7 +57,8 @@ def _require_test_alone(features: FeatureStore) -> None:
     if list(features.splits) != [TEST]:
         raise InvalidInput(
             f"{features.root.uri} has the splits {', '.join(features.splits)}; a test set under shift has 'test' alone, so that nothing can be "
-            "fitted or chosen on it. Extract one by its reference, such as corrupted_ref(...)."
+            "fitted or chosen on it, and these are not the features that the classifiers were fitted on. Extract one by its reference, such as "
+            "corrupted_ref(...)."
         )
 
 

@@ -10,7 +10,7 @@ from tasks.request import Request
 
 
 class ShiftRequest(Request):
-    """Every classifier that was fitted on one cell, asked about one shifted test set.
+    """Every classifier that was fitted on one cell, asked about one shifted test set, or about the clean test split.
 
     ``fused`` says where the classifiers lie and ``fused_digest`` pins them; ``address`` and ``manifest_digest`` do the same for the features
     of the shifted test set, and ``dataset`` is the reference that these were extracted from. Token and layers are the classifiers' own.

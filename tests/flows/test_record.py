@@ -149,5 +149,11 @@ def test_figures_under_shift_are_recorded_where_they_are_of_these_classifiers(
     figures = {metric.name: metric.value for metric in shifted.cells[0].metrics}
     means = {row["name"]: row["accuracy"]["value"] for row in content["mean"]["rows"]}
     assert {name: figures[f"mean_corruption_accuracy.{name}"] for name in means} == means
+    for figure, rows in (
+        ("mean_corruption_accuracy_batch_statistics", content["mean"]["batch_statistics"]["rows"]),
+        ("method_accuracy_batch_statistics", content["clean"]["batch_statistics"]["rows"]),
+    ):
+        adapted = {row["name"]: row["accuracy"]["value"] for row in rows}
+        assert {name: figures[f"{figure}.{name}"] for name in means} == adapted
     assert figures["worst_group_accuracy.vfusion"] == pytest.approx(0.7)
     assert shifted.key != plain.key

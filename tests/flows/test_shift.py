@@ -13,9 +13,10 @@ from flows.extract import extract
 from flows.fuse import fuse
 from flows.outcome import PartsFailed
 from flows.results import Results
-from flows.shift import shift
+from flows.shift import said, shift
 from flows.shifted_cells import shifted_parts
 from flows.study import Study
+from tasks.receipt import Receipt
 from tests.flows.conftest import TWO_BACKBONES
 from tests.flows.params_text import RANDOM_VIT, write_small
 from tests.support.counting_engine import CountingEngine
@@ -55,10 +56,10 @@ def test_missing_sets_go_to_the_engine_together_and_stored_ones_not_at_all(
     fused: Path, counting_engine: CountingEngine
 ) -> None:
     first = shift.fn(Study())
-    # Two cells under one corruption at two severities; 20 test images are two ranges of 16 rows.
+    # Two cells under one corruption at two severities and as they are; 20 test images are two ranges of 16 rows.
     units = [name for name, _ in counting_engine.calls]
     assert units == ["extract_features", "evaluate_shift"]
-    assert counting_engine.calls[1] == ("evaluate_shift", 4)
+    assert counting_engine.calls[1] == ("evaluate_shift", 6)
     assert [outcome.receipt.cached for outcome in first if outcome.receipt] == [False, False]
     before = written(fused)
     assert [len(content["conditions"]) for content in before] == [2, 2]
@@ -71,7 +72,7 @@ def test_missing_sets_go_to_the_engine_together_and_stored_ones_not_at_all(
 
 def test_a_severity_more_asks_for_that_one_only(fused: Path, counting_engine: CountingEngine) -> None:
     shift.fn(Study(), left_out=[Study().resolve().cells[1].name])
-    assert counting_engine.calls[-1] == ("evaluate_shift", 2)
+    assert counting_engine.calls[-1] == ("evaluate_shift", 3)
     study = Study(overrides=("shift.severities=[1, 3, 5]",), out="results/small")
     shift.fn(study, left_out=[study.resolve().cells[1].name])
     # A single unit goes to the engine by itself.
@@ -129,6 +130,7 @@ def test_sub_populations_are_evaluated_where_a_dataset_names_them(
     [content] = written(tmp_path)
     assert content["mean"] is None
     [condition] = content["conditions"]
+    assert condition["batch_statistics"]["refused"].startswith("20 test images are fewer than the 64")
     assert sum(condition["groups"]["counts"].values()) == 20
     values = {row["name"]: row["accuracy"]["value"] for row in condition["rows"]}
     clean = {name: span["value"] for name, span in content["clean"]["accuracy"].items()}
@@ -151,5 +153,24 @@ def test_a_file_says_whose_figures_it_holds(fused: Path, counting_engine: Counti
 def test_parts_are_named_for_readers(fused: Path) -> None:
     wanted = Study().resolve()
     parts = shifted_parts(wanted.cells[0], wanted)
-    assert [part.dataset_name.rpartition(" under ")[2] for part in parts] == ["contrast 1", "contrast 5"]
-    assert len({part.name for part in parts}) == len({part.path for part in parts}) == 2
+    said = [part.dataset_name.removeprefix(wanted.cells[0].dataset_name) for part in parts]
+    assert said == [" under contrast 1", " under contrast 5", " as it is"]
+    assert len({part.name for part in parts}) == len({part.path for part in parts}) == 3
+    assert parts[-1].path == wanted.cells[0].path
+
+
+def test_a_line_says_what_batch_statistics_change_or_that_there_are_none() -> None:
+    def line(**detail: Any) -> str:
+        return said(
+            "a × b",
+            Receipt(
+                task="evaluate_shift", key="k", uri="u", digest="d", seconds=1, peak_bytes=1, cached=False,
+                rows=1, detail={"conditions": 12, **detail},
+            ),
+        )  # fmt: skip
+
+    both = line(accuracy={"vfusion": 0.592}, batch_statistics={"vfusion": 0.846})
+    assert both == "shift a × b: 12 shifted test sets; VFusion 59.2%, 84.6% with batch statistics"
+    few = line(accuracy={"vfusion": 0.592}, batch_statistics={})
+    assert few.endswith("VFusion 59.2%, no batch statistics of so few images")
+    assert line(accuracy={}, batch_statistics={}) == "shift a × b: 12 shifted test sets"

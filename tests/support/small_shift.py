@@ -18,7 +18,7 @@ from tests.support.small_fusion import QUICK
 from vitgeom.backbones import BackboneRef
 from vitgeom.data import DatasetRef, corrupted_ref
 
-NUM_TEST = 24
+NUM_TEST = 72
 METHODS = ("last_layer", "best_layer", "mixture_of_experts", "vfusion")
 
 

@@ -1,4 +1,4 @@
-"""The evaluation under shift: against the library, cached, refused where things do not belong together, and nothing is ever fitted."""
+"""The evaluation under shift: against the library, cached, refused where things do not belong together, and nothing is ever fitted or labelled."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ import tasks
 import vitgeom.fusion
 import vitgeom.probes
 from tasks import evaluate_shift as task
+from tasks import shift_results
 from tasks.classifier_files import read_classifier
 from tasks.evaluate_shift import memory, run, stored
 from tasks.layer_source import layer_source
+from tasks.method_fit import predicted_classes
 from tasks.receipt import Receipt
+from tests.oracles.restandardised import restandardised
 from tests.support.small_extraction import stored_bytes
 from tests.support.small_shift import (
     CONTRAST,
@@ -37,9 +40,11 @@ from tests.support.small_shift import (
 from vitgeom.backbones import BackboneRef
 from vitgeom.data import corrupted_ref, subpopulations_ref
 from vitgeom.errors import IncompleteData, InvalidInput
+from vitgeom.fusion.adapted_scores import ITSELF_AS_IS, LAST_ADAPTED, LAST_AS_IS
 from vitgeom.fusion.estimator import LayerClassifier
 from vitgeom.fusion.methods import CLASSES
-from vitgeom.store.features import open_features
+from vitgeom.probes.layers import RowSource
+from vitgeom.store.features import FeatureStore, open_features
 from vitgeom.store.uri import Root
 
 FITS = re.compile(r"^_?(fit|choose|gather|select)(_|$)")
@@ -93,6 +98,104 @@ def test_figures_are_those_of_the_stored_classifiers_asked_one_by_one(
         shown["vfusion"]["accuracy"]["value"] - shown["last_layer"]["accuracy"]["value"]
     )
     assert evaluated.rows == told(evaluated)["num_samples"] == NUM_TEST
+
+
+def split_rows(cell: FusedCell, address: str, split: str) -> tuple[np.ndarray, np.ndarray]:
+    store = open_features(Root(str(cell.store)), address)
+    source = layer_source(store, split, token="cls", last_layer="normed")
+    layers = [source(layer).numpy() for layer in range(source.num_layers)]
+    return np.stack(layers, axis=1), store.read(split, "label")
+
+
+def test_with_batch_statistics_they_are_asked_about_rows_restandardised_by_hand(
+    cell: FusedCell, features: Receipt, evaluated: Receipt
+) -> None:
+    test, labels = split_rows(cell, features.detail["address"], "test")
+    training, _ = split_rows(cell, told(evaluated)["origin"]["clean_features"]["address"], "train")
+    adapted = restandardised(test, training).astype(np.float32)
+    found = told(evaluated)["batch_statistics"]
+    shown, as_is = {row["name"]: row for row in found["rows"]}, rows_by_name(evaluated)
+    assert found["refused"] is None
+    assert list(shown) == list(METHODS)
+    for name, seeds in (("last_layer", [None]), ("best_layer", [None]), ("vfusion", [0, 1])):
+        shares = [
+            np.mean(read_classifier(Root(cell.fused.uri), name, seed).predict(adapted) == labels)
+            for seed in seeds
+        ]
+        accuracy, differences = shown[name]["accuracy"]["value"], shown[name]["differences"]
+        assert accuracy == pytest.approx(np.mean(shares))
+        against = {rival: accuracy - span["value"] for rival, span in differences.items()}
+        assert against[ITSELF_AS_IS] == pytest.approx(as_is[name]["accuracy"]["value"])
+        assert against[LAST_AS_IS] == pytest.approx(as_is["last_layer"]["accuracy"]["value"])
+        if name != "last_layer":
+            assert against[LAST_ADAPTED] == pytest.approx(shown["last_layer"]["accuracy"]["value"])
+    predictions = load(Path(evaluated.uri, "predictions.safetensors").read_bytes())
+    assert set(predictions) == {"target", *METHODS, *(f"batch_statistics/{name}" for name in METHODS)}
+
+
+def test_every_classifier_is_asked_about_rows_as_they_are_and_then_about_restandardised_ones(
+    cell: FusedCell, features: Receipt, evaluated: Receipt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[np.ndarray] = []
+
+    def recorded(classifier: LayerClassifier, rows: RowSource) -> torch.Tensor:
+        layers = [rows.rows(layer, 0, rows.num_rows).numpy() for layer in range(rows.num_layers)]
+        asked.append(np.stack(layers, axis=1))
+        return predicted_classes(classifier, rows)
+
+    monkeypatch.setattr(task, "predicted_classes", recorded)
+    run(shift_request(cell, features, CONTRAST, num_bootstrap=34))
+    test, _ = split_rows(cell, features.detail["address"], "test")
+    training, _ = split_rows(cell, told(evaluated)["origin"]["clean_features"]["address"], "train")
+    by_hand = restandardised(test, training)
+    assert np.abs(by_hand - test).max() > 0.1
+    assert len(asked) == 2 * 6  # four methods, two of them with two seeds
+    for as_is, adapted in zip(asked[::2], asked[1::2], strict=True):
+        np.testing.assert_array_equal(as_is, test)
+        np.testing.assert_allclose(adapted, by_hand, rtol=1e-4, atol=1e-4)
+
+
+def test_labels_change_no_prediction(
+    cell: FusedCell, features: Receipt, evaluated: Receipt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = FeatureStore.read
+
+    def permuted(store: FeatureStore, split: str, name: str, **which: Any) -> np.ndarray:
+        found = read(store, split, name, **which)
+        return np.roll(found, 1) if (split, name) == ("test", "label") else found
+
+    monkeypatch.setattr(FeatureStore, "read", permuted)
+    other = run(shift_request(cell, features, CONTRAST, num_bootstrap=31))
+    one, two = (
+        load(Path(receipt.uri, "predictions.safetensors").read_bytes()) for receipt in (evaluated, other)
+    )
+    before, after = one.pop("target"), two.pop("target")
+    assert torch.equal(before.roll(1), after)
+    assert not torch.equal(before, after)
+    assert all(torch.equal(one[name], two[name]) for name in one | two)
+
+
+def test_the_clean_test_split_says_what_batch_statistics_cost_there(cell: FusedCell) -> None:
+    receipt = run(shift_request(cell, sealed(cell.store, scenes()), scenes()))
+    found = told(receipt)
+    assert found["condition"]["set"] == "clean"
+    shown = {name: row["accuracy"]["value"] for name, row in rows_by_name(receipt).items()}
+    clean = {name: span["value"] for name, span in found["clean"]["accuracy"].items()}
+    assert shown == pytest.approx(clean)
+    assert [row["name"] for row in found["batch_statistics"]["rows"]] == list(METHODS)
+
+
+def test_too_few_rows_have_their_figures_as_they_are_and_the_reason_for_no_others(
+    cell: FusedCell, features: Receipt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in (task, shift_results):
+        monkeypatch.setattr(place, "MIN_ROWS", NUM_TEST + 1)
+    receipt = run(shift_request(cell, features, CONTRAST, num_bootstrap=32))
+    found = told(receipt)
+    assert [row["name"] for row in found["rows"]] == list(METHODS)
+    assert found["batch_statistics"]["rows"] == []
+    assert found["batch_statistics"]["refused"].startswith(f"{NUM_TEST} test images are fewer than the 73")
+    assert set(load(Path(receipt.uri, "predictions.safetensors").read_bytes())) == {"target", *METHODS}
 
 
 def test_condition_clean_accuracy_and_origin_stand_beside(cell: FusedCell, evaluated: Receipt) -> None:
@@ -190,6 +293,8 @@ def test_nothing_is_fitted_or_chosen(cell: FusedCell, nothing_may_be_fitted: lis
     dataset = corrupted_ref(scenes(), corruption="brightness", severity=2)
     receipt = run(shift_request(cell, sealed(cell.store, dataset), dataset))
     assert not receipt.cached
+    assert told(receipt)["batch_statistics"]["rows"]
+    assert not run(shift_request(cell, sealed(cell.store, scenes()), scenes(), num_bootstrap=33)).cached
     with pytest.raises(AssertionError, match="something is fitted"):
         fused_cell(cell.store, methods=("last_layer",))
 
@@ -208,11 +313,11 @@ def test_shifted_rows_change_no_byte_of_the_fitted_results(cell: FusedCell, eval
 
 
 def test_features_with_rows_to_fit_on_are_refused(cell: FusedCell) -> None:
-    clean = sealed(cell.store, scenes())
+    other = scenes(seed=1)
     with pytest.raises(
         InvalidInput, match=r"has the splits .*train.*; a test set under shift has 'test' alone"
     ):
-        run(shift_request(cell, clean, scenes()))
+        run(shift_request(cell, sealed(cell.store, other), other))
 
 
 def test_features_of_another_backbone_are_refused(cell: FusedCell) -> None:

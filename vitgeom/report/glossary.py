@@ -22,6 +22,7 @@ TERMS = (
     ("HFusion", "Horizontal fusion: the same encoder on the last layers of several backbones; every image passes through all of them."),
     ("damage, severity", "A corruption of the test images in one of five strengths, 1 (mild) to 5 (strong). Probes and methods are those that were fitted on clean images."),
     ("mean corruption accuracy", "Mean of the test accuracies over all corruptions and severities that were evaluated; its interval draws images, each with all of its damaged forms."),
+    ("batch statistics", "Each coordinate of each layer is moved and scaled so that all test images of one condition together have its mean and deviation of training. The answer on one image then depends on the others: it takes many images of one condition with roughly the classes of training, but no label."),
     ("worst group", "The sub-population in which a method is right least often; every sub-population counts alike in the mean over groups."),
     ("gap closed", "(accuracy of a method − accuracy of the best layer) / (oracle − accuracy of the best layer); the best layer is chosen on validation."),
     ("beyond chance", "The lower end of the 95 % interval of R_any lies above guessing and above the upper ends of permuted and refits."),

@@ -12,7 +12,7 @@ from vitgeom.report.combination import Combination
 from vitgeom.report.fused_pair import FusedPair
 from vitgeom.report.fusion_verdict import fusion_sentence
 from vitgeom.report.material import Material
-from vitgeom.report.shifted_pair import ShiftedPair
+from vitgeom.report.shifted_pair import AdaptedScores, ShiftedPair
 from vitgeom.report.verdict import answer
 
 COLUMNS = (
@@ -81,9 +81,18 @@ def _shift(pair: ShiftedPair) -> dict[str, Any]:
         "conditions": [[one.corruption, one.severity] for one in pair.conditions],
         "clean_accuracy": {name: _interval(span) for name, span in pair.clean.items()},
         "mean_corruption_accuracy": {score.name: _interval(score.accuracy) for score in pair.mean},
+        "batch_statistics": {
+            "mean_corruption_accuracy": _adapted(pair.adapted_mean),
+            "clean_accuracy": _adapted(pair.adapted_clean),
+        },
         "worst_group": {one.name: {"group": one.worst_group, **one.worst.to_json()} for one in groups},
         "mean_over_groups": {one.name: _interval(one.mean) for one in groups},
     }
+
+
+def _adapted(found: AdaptedScores | None) -> dict[str, Any]:
+    scores = () if found is None else found.scores
+    return {score.name: _interval(score.accuracy) for score in scores}
 
 
 def _fusion(pair: FusedPair) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-"""The part of the page about distribution shift: the answer, then picture and table of each pair, then sub-populations."""
+"""The part of the page about distribution shift: the answer, then picture and tables of each pair, then sub-populations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from vitgeom.report import shift_tables
+from vitgeom.report.batch_statistics import ASSUMPTION, adapted_headline, adapted_means, adapted_sentence
 from vitgeom.report.combination import Failure
 from vitgeom.report.drawing import Drawing
 from vitgeom.report.markup import Markup, element, join
@@ -26,6 +27,7 @@ def shift_blocks(material: Material, drawings: Mapping[str, Drawing]) -> list[Ma
     return [
         element("p", QUESTION, class_="muted"),
         element("p", shift_headline(material.shifted), class_="lead"),
+        *_on_batch_statistics(material.shifted),
         *(_block(pair, drawings) for pair in material.shifted),
         *(_failed(failure) for failure in material.unshifted),
     ]
@@ -114,6 +116,8 @@ def _block(pair: ShiftedPair, drawings: Mapping[str, Drawing]) -> Markup:
             element("p", shift_sentence(pair)),
             element("figure", drawing.inline(), caption, class_="wide"),
             shift_tables.means(pair),
+            element("p", adapted_sentence(pair)),
+            *_adapted_table(pair),
             element(
                 "details",
                 element("summary", f"Damage by damage: {pair.label}"),
@@ -123,6 +127,16 @@ def _block(pair: ShiftedPair, drawings: Mapping[str, Drawing]) -> Markup:
     if pair.subpopulations is not None:
         parts += [element("p", group_sentence(pair)), shift_tables.groups(pair)]
     return join(parts)
+
+
+def _on_batch_statistics(pairs: Sequence[ShiftedPair]) -> list[Markup]:
+    """Return what they change over all pairs and what they assume; nothing where no pair has them."""
+    told = adapted_headline(pairs)
+    return [element("p", told, " ", ASSUMPTION)] if told else []
+
+
+def _adapted_table(pair: ShiftedPair) -> list[Markup]:
+    return [adapted_means(pair)] if pair.adapted_mean is not None and pair.adapted_mean.scores else []
 
 
 def _failed(failure: Failure) -> Markup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vitgeom.bootstrap import Interval
+from vitgeom.report.fusion_means import spelled_difference
 from vitgeom.report.markup import Markup, table
 from vitgeom.report.numbers import NONE, percent, points
 from vitgeom.report.shift_figures import FUSED, LAST, advantage
@@ -49,19 +50,24 @@ def means(pair: ShiftedPair) -> Markup:
 
 
 def conditions(pair: ShiftedPair) -> Markup:
-    """Return one row per corruption and severity: what VFusion is ahead of the last layer, then one column per method.
+    """Return one row per corruption and severity: what VFusion is ahead of the last layer, one column per method, and both with batch statistics.
 
     Args:
         pair: Results under shift with at least one corruption.
     """
     names = [score.name for score in pair.mean]
+    adapted = [name for name in (LAST, FUSED) if name in names]
     rows = [
         (
             f"{one.corruption.replace('_', ' ')} {one.severity}",
-            _span(advantage(pair, one.corruption, one.severity)),
+            spelled_difference(advantage(pair, one.corruption, one.severity)),
             *(
                 percent(None if (found := one.score(name)) is None else found.accuracy.value)
                 for name in names
+            ),
+            *(
+                percent(None if (found := one.adapted.score(name)) is None else found.accuracy.value)
+                for name in adapted
             ),
         )
         for one in pair.conditions
@@ -71,6 +77,7 @@ def conditions(pair: ShiftedPair) -> Markup:
             "damage and severity",
             f"{title_of(FUSED)} − {title_of(LAST).lower()}",
             *(title_of(name) for name in names),
+            *(f"{title_of(name)} with batch statistics" for name in adapted),
         ),
         rows,
         caption=(
@@ -117,10 +124,4 @@ def _lost(clean: Interval | None, mean: Interval) -> str:
 def _difference(differences: Mapping[str, Interval], name: str, *, own: str) -> str:
     if name == own:
         return ITSELF
-    return _span(differences.get(name))
-
-
-def _span(span: Interval | None) -> str:
-    if span is None:
-        return NONE
-    return f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")
+    return spelled_difference(differences.get(name))

@@ -44,6 +44,23 @@ class Subpopulations:
 
 
 @dataclass(frozen=True)
+class AdaptedScores:
+    """Methods on rows with batch statistics.
+
+    Attributes:
+        scores: In the order of the tables; empty where there are none.
+        refused: Why there are none; None where there are some.
+    """
+
+    scores: tuple[ShiftScore, ...] = ()
+    refused: str | None = None
+
+    def score(self, name: str) -> ShiftScore | None:
+        """Return the line of a method, None if it is not there."""
+        return _named(self.scores, name)
+
+
+@dataclass(frozen=True)
 class ShiftCondition:
     """One damaged test split.
 
@@ -51,15 +68,17 @@ class ShiftCondition:
         corruption: What was done to the images.
         severity: 1 to 5.
         scores: In the order of the tables.
+        adapted: The same methods with batch statistics.
     """
 
     corruption: str
     severity: int
     scores: tuple[ShiftScore, ...]
+    adapted: AdaptedScores
 
     def score(self, name: str) -> ShiftScore | None:
         """Return the line of a method, None if it is not there."""
-        return next((score for score in self.scores if score.name == name), None)
+        return _named(self.scores, name)
 
 
 @dataclass(frozen=True)
@@ -73,6 +92,8 @@ class ShiftedPair:
         clean: Name of a method -> accuracy on the test split as it is.
         conditions: Damaged test splits; may be empty.
         mean: Means over them, in the order of the tables; empty without any.
+        adapted_mean: Means over them with batch statistics, None without any.
+        adapted_clean: The clean test split with batch statistics, None where nobody asked.
         subpopulations: Groups of the test split as it is, None where there are none.
     """
 
@@ -82,6 +103,8 @@ class ShiftedPair:
     clean: Mapping[str, Interval]
     conditions: tuple[ShiftCondition, ...] = ()
     mean: tuple[ShiftScore, ...] = ()
+    adapted_mean: AdaptedScores | None = None
+    adapted_clean: AdaptedScores | None = None
     subpopulations: Subpopulations | None = None
 
     @property
@@ -107,7 +130,7 @@ class ShiftedPair:
 
     def mean_score(self, name: str) -> ShiftScore | None:
         """Return the mean line of a method, None if it is not there."""
-        return next((score for score in self.mean if score.name == name), None)
+        return _named(self.mean, name)
 
 
 def title_of(name: str) -> str:
@@ -146,7 +169,7 @@ def parse_shifted_pair(*, dataset: str, backbone: str, content: Mapping[str, Any
 def _pair(dataset: str, backbone: str, content: Mapping[str, Any]) -> ShiftedPair:
     damaged = [one for one in content["conditions"] if one["condition"]["corruption"]]
     by_group = [one["groups"] for one in content["conditions"] if one["condition"]["set"] == "subpopulations"]
-    mean = content["mean"]
+    mean, clean_adapted = content["mean"], content["clean"]["batch_statistics"]
     return ShiftedPair(
         dataset=dataset,
         backbone=backbone,
@@ -157,10 +180,13 @@ def _pair(dataset: str, backbone: str, content: Mapping[str, Any]) -> ShiftedPai
                 str(one["condition"]["corruption"]),
                 int(one["condition"]["severity"]),
                 _scores(one["rows"]),
+                _adapted(one["batch_statistics"]),
             )
             for one in damaged
         ),
         mean=() if mean is None else _scores(mean["rows"]),
+        adapted_mean=None if mean is None else _adapted(mean["batch_statistics"]),
+        adapted_clean=None if clean_adapted is None else _adapted(clean_adapted),
         subpopulations=_groups(by_group[0]) if by_group else None,
     )
 
@@ -168,6 +194,14 @@ def _pair(dataset: str, backbone: str, content: Mapping[str, Any]) -> ShiftedPai
 def _scores(rows: Sequence[Mapping[str, Any]]) -> tuple[ShiftScore, ...]:
     scores = [ShiftScore.from_json(row) for row in rows]
     return tuple(sorted(scores, key=lambda score: ORDER.get(score.name, len(ORDER))))
+
+
+def _adapted(found: Mapping[str, Any]) -> AdaptedScores:
+    return AdaptedScores(_scores(found["rows"]), found["refused"])
+
+
+def _named(scores: Sequence[ShiftScore], name: str) -> ShiftScore | None:
+    return next((score for score in scores if score.name == name), None)
 
 
 def _groups(found: Mapping[str, Any]) -> Subpopulations:
@@ -190,7 +224,12 @@ def _groups(found: Mapping[str, Any]) -> Subpopulations:
 
 
 def _spans(pair: ShiftedPair) -> list[tuple[str, Interval]]:
-    scores = [*pair.mean, *(score for one in pair.conditions for score in one.scores)]
+    adapted = [pair.adapted_mean, pair.adapted_clean, *(one.adapted for one in pair.conditions)]
+    scores = [
+        *pair.mean,
+        *(score for one in pair.conditions for score in one.scores),
+        *(score for found in adapted if found is not None for score in found.scores),
+    ]
     groups = () if pair.subpopulations is None else pair.subpopulations.methods
     return [
         *pair.clean.items(),

@@ -5,6 +5,7 @@ import dataclasses
 from tests.support.html_checks import read_page
 from tests.support.report_results import combination, material
 from tests.support.shifted_results import shifted_pair
+from vitgeom.report.batch_statistics import ASSUMPTION, adapted_headline, adapted_sentence
 from vitgeom.report.combination import Failure
 from vitgeom.report.gallery import paint_gallery
 from vitgeom.report.material import Material
@@ -36,6 +37,11 @@ def test_the_section_stands_behind_fusion_and_holds_everything() -> None:
     for pair in PAIRS:
         assert shift_sentence(pair).replace(" %", "\N{NO-BREAK SPACE}%").split("(")[0] in html
         assert f"Damage by damage: {pair.label}" in text
+        assert " ".join(adapted_sentence(pair).split("(")[0].split()) in text.replace(
+            "\N{NO-BREAK SPACE}", " "
+        )
+    assert adapted_headline(PAIRS).split(";")[0] in text
+    assert ASSUMPTION.split(".")[0] in text
     assert "Under which damage VFusion is ahead: digits × nano_supervised" in text
     assert "scenes × nano not evaluated under shift Of <earlier> classifiers." in text
     assert "worst sub-population (round on sea)" in text
@@ -46,6 +52,14 @@ def test_a_page_without_such_results_has_no_such_section() -> None:
     assert "Under shift" not in words(page(shown))
     assert ("shift", "Under shift") not in sections(shown)
     assert paint_gallery(shown).shift == {}
+
+
+def test_pairs_without_batch_statistics_say_so_and_have_no_table_of_them() -> None:
+    few = dataclasses.replace(material(combination()), shifted=(shifted_pair(refused=True),))
+    text = words(page(few))
+    assert "No batch statistics: 400 test images are fewer than 500." in text
+    assert ASSUMPTION.split(".")[0] not in text
+    assert "against itself as is" not in text
 
 
 def test_the_headline_counts_pairs() -> None:
@@ -77,4 +91,6 @@ def test_machines_are_told_the_same() -> None:
     ]
     assert first["worst_group"]["vfusion"]["group"] == "round on sea"
     assert second["worst_group"] == {}
+    assert set(first["batch_statistics"]["mean_corruption_accuracy"]) == {"last_layer", "stacking", "vfusion"}
+    assert set(first["batch_statistics"]["clean_accuracy"]) == {"last_layer", "stacking", "vfusion"}
     assert set(first["mean_corruption_accuracy"]) == {"last_layer", "stacking", "vfusion"}
