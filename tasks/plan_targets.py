@@ -13,7 +13,8 @@ from tasks.target_images import spread_images
 from tasks.target_request import DecoderRef, TargetFootprint, TargetRequest, TargetSettings
 from vitgeom.backbones import Backbone, BackboneRef
 from vitgeom.data import DatasetRef, LabelledImages
-from vitgeom.decoders import head_path_for, load_decoder
+from vitgeom.decoders import load_decoder
+from vitgeom.decoders.embedded_heads import SCENE_HEADS, head_path
 from vitgeom.errors import CorruptData, InvalidInput
 from vitgeom.store.address import TargetAddress, describe_targets
 from vitgeom.store.declaration import DECLARATION
@@ -178,8 +179,9 @@ def _has_figures(store: TargetStore, split: str, start: int) -> bool:
 
 def _head_digest(name: str, backbone: Backbone) -> str | None:
     """Return the SHA-256 of the head that comes with the package; None for decoders without one."""
-    file = head_path_for(name, backbone)
-    return None if file is None else hashlib.sha256(file.read_bytes()).hexdigest()
+    if name not in SCENE_HEADS:
+        return None
+    return hashlib.sha256(head_path(name, backbone.spec.architecture).read_bytes()).hexdigest()
 
 
 def _footprint(model: Backbone) -> TargetFootprint:

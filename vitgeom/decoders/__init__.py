@@ -7,6 +7,7 @@ from vitgeom.decoders.dpt import DptConfig, DptHead
 from vitgeom.decoders.embedded_heads import load_head
 from vitgeom.decoders.head_decoder import head_decoder, output_shape
 from vitgeom.decoders.head_file import HeadRecord, read_head, write_head
+from vitgeom.decoders.jacobian import jacobian_of
 from vitgeom.decoders.patch_mean import patch_mean_decoder
 from vitgeom.decoders.pointmap import PointMapConfig, PointMapHead
 from vitgeom.decoders.pooled import pooled_decoder
@@ -42,6 +43,7 @@ __all__ = [
     "depth_anything_model",
     "head_decoder",
     "head_of_probes",
+    "jacobian_of",
     "linear_head",
     "load_decoder",
     "load_head",
