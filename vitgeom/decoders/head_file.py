@@ -118,7 +118,9 @@ def read_head(file: Path) -> tuple[nn.Module, HeadRecord]:
 
 def _configured(config_type: type[Any], values: dict[str, Any]) -> Any:
     """Build a configuration from JSON values, which know neither tuples nor configurations inside configurations."""
-    given = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    given: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+    }
     if "dense" in given:
         given["dense"] = _configured(DptConfig, given["dense"])
     return config_type(**given)
