@@ -83,7 +83,7 @@ def diagnose_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, re
 
 def decoder_refs(params: Diagnose) -> list[DecoderRef]:
     """Return every decoder at every layer."""
-    return [DecoderRef(name=name, layer=layer) for name in params.decoders for layer in params.layers]
+    return [DecoderRef.spelled(name, layer=layer) for name in params.decoders for layer in params.layers]
 
 
 def settings_from(wanted: Resolved) -> TargetSettings:

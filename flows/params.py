@@ -275,11 +275,16 @@ class Shift(Block):
 def _decoder(value: Any) -> Any:
     if not isinstance(value, str):
         raise ValueError("must be a name of vitgeom.decoders.DECODERS, e.g. cls")
-    from vitgeom.decoders import DECODERS  # brings torch, which takes seconds to import
+    from vitgeom.decoders import DECODERS, OUTPUT_METRICS  # brings torch, which takes seconds to import
 
-    if value not in DECODERS:
+    name, colon, metric = value.partition(":")
+    if name not in DECODERS:
         raise ValueError(
-            f"is no decoder.{nearest(value, sorted(DECODERS))} Known: {', '.join(sorted(DECODERS))}"
+            f"is no decoder.{nearest(name, sorted(DECODERS))} Known: {', '.join(sorted(DECODERS))}"
+        )
+    if colon and metric not in OUTPUT_METRICS:
+        raise ValueError(
+            f"names no output metric after the colon.{nearest(metric, sorted(OUTPUT_METRICS))} Known: {', '.join(sorted(OUTPUT_METRICS))}"
         )
     return value
 

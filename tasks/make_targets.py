@@ -115,7 +115,9 @@ def _diagnosed(
                 split, preprocess=backbone.preprocess, rows=[(image, image + 1)], name=request.split
             )
         )
-        operator = jacobian_of(decoder.at(pixels), backbone, max_bytes=request.max_bytes)
+        operator = jacobian_of(
+            decoder.at(pixels), backbone, metric=request.decoder.metric, max_bytes=request.max_bytes
+        )
         paths = {"jvp_path": operator.jvp_path, "vjp_path": operator.vjp_path}
         found.append(
             diagnose(

@@ -85,7 +85,7 @@ def plan_targets(
         dataset_digest=data.digest,
         weights_digest=model.spec.weights_digest,
         preprocessing=model.spec.preprocessing,
-        decoder={"name": decoder.name, "layer": decoder.layer, "head": _head_digest(decoder.name, model)},
+        decoder={**decoder.model_dump(), "head": _head_digest(decoder.name, model)},
         recipe={
             **settings.model_dump(include={"rank", "recipe", "budget", "seed"}),
             "images": {split: list(rows) for split, rows in images.items()},

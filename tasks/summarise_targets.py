@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from tasks.metric_agreement import metric_agreements
 from tasks.opened import opened_images
 from tasks.receipt import Receipt
 from tasks.stored_results import json_bytes
@@ -69,21 +70,18 @@ def summarise_targets(
         CorruptData: Figures or arrays of a target are damaged.
         IncompleteData: Targets are not complete.
     """
+    opened = {
+        decoder: open_targets(Root(store), receipt.detail["address"]) for decoder, receipt in sealed.items()
+    }
     pairs = [
-        _pair(
-            decoder,
-            open_targets(Root(store), receipt.detail["address"]),
-            receipt,
-            layout,
-            num_bootstrap,
-            seed,
-        )
+        _pair(decoder, opened[decoder], receipt, layout, num_bootstrap, seed)
         for decoder, receipt in sealed.items()
     ]
     content = {
         "tokens": layout.to_json(),
         "num_bootstrap": num_bootstrap,
         "pairs": pairs,
+        "metrics": metric_agreements(opened, num_bootstrap=num_bootstrap, seed=seed),
         "pictures": _pictures(dataset, pairs),
     }
     return json_bytes(content), _receipt(sealed, pairs, name=name)
@@ -186,7 +184,7 @@ def _receipt(sealed: Mapping[DecoderRef, Receipt], pairs: list[dict[str, Any]], 
         detail={
             "products": sum(receipt.detail["products"] for receipt in receipts),
             "figures": {
-                f"{pair['decoder']['name']}-layer{pair['decoder']['layer']}": {
+                DecoderRef(**pair["decoder"]).label: {
                     figure: None if found is None else found["mean"]["value"]
                     for figure, found in pair["figures"]["figures"].items()
                 }

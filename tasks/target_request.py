@@ -7,22 +7,36 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tasks.request import Request, Storage
+from vitgeom.decoders.output_metrics import EUCLIDEAN
 
 Recipe = Literal["auto", "exact", "krylov", "reference"]
 
 
 class DecoderRef(BaseModel):
-    """A decoder by its name in ``vitgeom.decoders.DECODERS``, and the blocks that have run before its features."""
+    """A decoder by its name in ``vitgeom.decoders.DECODERS``, the blocks that have run before its features, and how its output is measured."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(min_length=1)
     layer: int = Field(ge=0)
+    metric: str = EUCLIDEAN
+
+    @classmethod
+    def spelled(cls, text: str, *, layer: int) -> DecoderRef:
+        """Return the decoder that ``name`` or ``name:metric`` means.
+
+        Args:
+            text: As in ``params.yaml``.
+            layer: Blocks that have run before its features.
+        """
+        name, _, metric = text.partition(":")
+        return cls(name=name, layer=layer, metric=metric or EUCLIDEAN)
 
     @property
     def label(self) -> str:
         """A path-safe name."""
-        return f"{self.name}-layer{self.layer}"
+        name = self.name if self.metric == EUCLIDEAN else f"{self.name}-{self.metric}"
+        return f"{name}-layer{self.layer}"
 
 
 class TargetSettings(BaseModel):

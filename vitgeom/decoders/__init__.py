@@ -8,6 +8,7 @@ from vitgeom.decoders.embedded_heads import load_head
 from vitgeom.decoders.head_decoder import head_decoder, output_shape
 from vitgeom.decoders.head_file import HeadRecord, read_head, write_head
 from vitgeom.decoders.jacobian import jacobian_of
+from vitgeom.decoders.output_metrics import OUTPUT_METRICS
 from vitgeom.decoders.patch_mean import patch_mean_decoder
 from vitgeom.decoders.pointmap import PointMapConfig, PointMapHead
 from vitgeom.decoders.pooled import pooled_decoder
@@ -22,6 +23,7 @@ from vitgeom.decoders.vggt import VggtDecoder, vggt_model
 
 __all__ = [
     "DECODERS",
+    "OUTPUT_METRICS",
     "BoundDecoder",
     "BoundTaps",
     "CameraConfig",

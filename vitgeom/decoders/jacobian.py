@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import torch
+
 from vitgeom.backbones import Backbone
+from vitgeom.decoders.output_metrics import EUCLIDEAN, output_metric
 from vitgeom.decoders.protocol import BoundDecoder
 from vitgeom.linop import BlocksJacobian, JacobianOperator, blocks_jacobian
 from vitgeom.linop.jacobian import DEFAULT_MAX_BYTES
@@ -12,9 +15,13 @@ BLOCKS_ALONE = {"cls": "cls", "patch_mean": "patch_mean", "tokens": "tokens"}
 
 
 def jacobian_of(
-    decoder: BoundDecoder, backbone: Backbone, *, max_bytes: int = DEFAULT_MAX_BYTES
+    decoder: BoundDecoder,
+    backbone: Backbone,
+    *,
+    metric: str = EUCLIDEAN,
+    max_bytes: int = DEFAULT_MAX_BYTES,
 ) -> BlocksJacobian | JacobianOperator:
-    """Return dT/dF [M, N D] at the features of a bound decoder.
+    """Return L dT/dF [M', N D] at the features of a bound decoder, with the metric L of its output.
 
     Where the decoder is the rest of the backbone alone, its blocks are written out if they are plain; everything else is differentiated
     automatically.
@@ -22,12 +29,18 @@ def jacobian_of(
     Args:
         decoder: Bound to an image.
         backbone: The one that it runs.
+        metric: A key of ``OUTPUT_METRICS``.
         max_bytes: Memory for what one block of columns holds.
 
     Raises:
-        InvalidInput: The decoder cannot be differentiated, as the message says.
+        UnknownName: There is no such metric.
+        InvalidInput: The decoder cannot be differentiated, or its output is not what the metric measures.
         NumericalFailure: Output or derivative is not finite.
     """
+    if metric != EUCLIDEAN:
+        with torch.no_grad():
+            weighed = output_metric(metric, decoder(decoder.features))
+        return JacobianOperator(decoder, decoder.features, output_metric=weighed, max_bytes=max_bytes)
     if decoder.name in BLOCKS_ALONE:
         return blocks_jacobian(
             backbone,
