@@ -34,8 +34,8 @@ def test_every_cell_leaves_a_file_and_a_second_run_computes_nothing(
     assert len(before) == 2
     for data in before.values():
         assert [pair["decoder"] for pair in json.loads(data)["pairs"]] == [
-            {"name": "cls", "layer": 10},
-            {"name": "patch_mean", "layer": 10},
+            {"name": "cls", "layer": 10, "metric": "euclidean"},
+            {"name": "patch_mean", "layer": 10, "metric": "euclidean"},
         ]
     again = diagnose.fn(Study())
     assert [outcome.receipt.cached for outcome in (*first, *again) if outcome.receipt] == [False] * 2 + [
