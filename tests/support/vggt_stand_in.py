@@ -73,7 +73,7 @@ class MapHead(nn.Module):
 
 
 class CameraHead(nn.Module):
-    """Refines a pose; returns every step."""
+    """Refines a pose, which it detaches first as VGGT does; returns every step."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,7 +81,8 @@ class CameraHead(nn.Module):
 
     def forward(self, layers: list[Tensor]) -> list[Tensor]:
         start = self.first(layers[-1][:, :, 0])
-        return [start, start + torch.tanh(self.second(start))]
+        fixed = start.detach()
+        return [start, fixed + torch.tanh(self.second(fixed) + self.first(layers[-1][:, :, 0]))]
 
 
 class VggtStandIn(nn.Module):

@@ -46,7 +46,7 @@ def depth_anything_model(
         raise InvalidInput("config belongs to random weights: give weights=None with it, or leave it out.")
     try:
         return hub.DepthAnythingForDepthEstimation.from_pretrained(str(weights))
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a folder that is not there reads as a malformed name on the Hub
         raise InvalidInput(
             f"weights={str(weights)!r} of Depth Anything cannot be had: {error} Give a folder written by save_pretrained, or weights=None."
         ) from error

@@ -22,6 +22,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from vitgeom.decoders.optional_packages import require
 from vitgeom.decoders.random_head import random_head
 from vitgeom.decoders.refusals import check_finite
+from vitgeom.decoders.whole_derivative import WholeDerivative
 from vitgeom.errors import InvalidInput, UnknownName
 
 INSTALL = "pip install 'vggt @ git+https://github.com/facebookresearch/vggt'"
@@ -130,7 +131,8 @@ class VggtDecoder:
     def _decode(self, layers: Sequence[Tensor], images: Tensor) -> Tensor:
         start = self.model.aggregator.patch_start_idx
         if self.output == "camera":
-            return self.model.camera_head(list(layers))[-1][0, 0]
+            with WholeDerivative():  # the head detaches its pose before each refinement
+                return self.model.camera_head(list(layers))[-1][0, 0]
         head: Callable[..., Any] = self.model.depth_head if self.output == "depth" else self.model.point_head
         maps, _confidence = head(list(layers), images=images, patch_start_idx=start)
         return maps[0, 0].movedim(-1, 0)
