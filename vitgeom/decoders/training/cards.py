@@ -17,6 +17,12 @@ LEARNT = {
     "scenes_points": "the mean distance to the true point, relative to its distance from the camera",
     "scenes_camera": "translation error + 10 (1 - <q, q'>²) + error of the field of view",
 }
+CONVENTION = {
+    "scenes_depth": "Depth is the third camera coordinate, not the distance from the camera.",
+    "scenes_points": "Camera axes: x right, y down, z forward.",
+    "scenes_camera": "x_camera = R x_world + t. A picture does not show from which side the camera looks at the object, so the world is turned about the "
+    "vertical until the camera looks towards its +y.",
+}
 CONSTANT = {
     "scenes_depth": "the median over the training scenes of every pixel",
     "scenes_points": "the median over the training scenes of every coordinate of every pixel",
@@ -64,6 +70,7 @@ A small head on an embedded backbone that comes with vitgeom: {first["output"]}.
 
 Kind `{records[0].kind}` on layers {", ".join(map(str, records[0].taps))}, each after the backbone's final norm; stored as float16, used in the
 backbone's own precision. `vitgeom.decoders.load_decoder("{name}", backbone, layer=...)` loads it.
+{CONVENTION[name]}
 
 | file | digest of the backbone's weights | parameters |
 |---|---|---|
