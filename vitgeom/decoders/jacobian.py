@@ -37,10 +37,13 @@ def jacobian_of(
         InvalidInput: The decoder cannot be differentiated, or its output is not what the metric measures.
         NumericalFailure: Output or derivative is not finite.
     """
+    prefix = backbone.spec.layout.num_prefix
     if metric != EUCLIDEAN:
         with torch.no_grad():
             weighed = output_metric(metric, decoder(decoder.features))
-        return JacobianOperator(decoder, decoder.features, output_metric=weighed, max_bytes=max_bytes)
+        return JacobianOperator(
+            decoder, decoder.features, output_metric=weighed, max_bytes=max_bytes, num_prefix=prefix
+        )
     if decoder.name in BLOCKS_ALONE:
         return blocks_jacobian(
             backbone,
@@ -49,4 +52,4 @@ def jacobian_of(
             readout=BLOCKS_ALONE[decoder.name],
             max_bytes=max_bytes,
         )
-    return JacobianOperator(decoder, decoder.features, max_bytes=max_bytes)
+    return JacobianOperator(decoder, decoder.features, max_bytes=max_bytes, num_prefix=prefix)

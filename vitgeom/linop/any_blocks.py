@@ -55,7 +55,12 @@ def blocks_jacobian(
     except OtherBlocks as other:
         decoder = BlocksDecoder(backbone, features, start=start, stop=stop, finish=finish, readout=readout)
         operator = JacobianOperator(
-            decoder, decoder.features, max_bytes=max_bytes, max_batch=max_batch, check=check
+            decoder,
+            decoder.features,
+            max_bytes=max_bytes,
+            max_batch=max_batch,
+            num_prefix=backbone.spec.layout.num_prefix,
+            check=check,
         )
         operator.fallbacks = (str(other), *operator.fallbacks)
         return operator

@@ -36,9 +36,11 @@ class JacobianOperator:
         output_metric: L: None for the identity, a matrix [M', M] or an operator M' x M.
         max_bytes: Memory for what one block of columns of J V holds; one column is always taken, the graph comes on top.
         max_batch: Columns at once; default: as many as ``max_bytes`` allow, up to 8 on a CPU.
+        num_prefix: Class and register tokens, first among the N; only passed on to those who look at tokens.
         check: Compare J, J^T and evaluations first. Without it nothing protects from a path that is hidden from differentiation.
 
     Attributes:
+        num_prefix: As given.
         jvp_path: How J V is computed: "vmap(jvp)", "jvp in a loop" or "double backward".
         vjp_path: How J^T U is computed: "backward in a loop", "batched backward" or "no dependence".
         fallbacks: Why better paths were left, one line each; empty as a rule.
@@ -58,12 +60,16 @@ class JacobianOperator:
         output_metric: object = None,
         max_bytes: object = DEFAULT_MAX_BYTES,
         max_batch: object = None,
+        num_prefix: object = 0,
         check: bool = True,
     ) -> None:
         budget = whole_number("max_bytes", max_bytes, at_least=1)
         batch = None if max_batch is None else whole_number("max_batch", max_batch, at_least=1)
         function = DecoderFunction(decoder, features)
         self._function = function
+        self.num_prefix = whole_number(
+            "num_prefix", num_prefix, at_least=0, at_most=function.features.shape[0]
+        )
         self._metric = _as_metric(output_metric, function.output)
         self._forward = ForwardProducts(function, max_bytes=budget, max_batch=batch)
         self._backward = BackwardProducts(function, width=self._forward.width)
@@ -90,6 +96,11 @@ class JacobianOperator:
     def device(self) -> torch.device:
         """Of the features."""
         return self._function.features.device
+
+    @property
+    def num_tokens(self) -> int:
+        """N."""
+        return int(self._function.features.shape[0])
 
     @property
     def features(self) -> Float[Tensor, "n d"]:

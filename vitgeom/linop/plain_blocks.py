@@ -106,6 +106,16 @@ class BlocksJacobian:
         return self._features.device
 
     @property
+    def num_tokens(self) -> int:
+        """N."""
+        return len(self._features)
+
+    @property
+    def num_prefix(self) -> int:
+        """Class and register tokens, first among the N."""
+        return self._decoder.backbone.spec.layout.num_prefix
+
+    @property
     def features(self) -> Float[Tensor, "n d"]:
         """F, a copy."""
         return self._features.clone()

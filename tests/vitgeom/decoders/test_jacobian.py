@@ -28,6 +28,8 @@ def test_it_is_the_dense_jacobian_by_the_best_path(
     bound = load_decoder(name, backbone, layer=11).at(image)
     operator = jacobian_of(bound, backbone)
     assert operator.jvp_path == path
+    layout = backbone.spec.layout
+    assert (operator.num_tokens, operator.num_prefix) == (layout.num_tokens, layout.num_prefix)
     dense = torch.autograd.functional.jacobian(bound, bound.features).reshape(operator.shape)
     v = torch.randn(operator.shape[1], 2, generator=torch.Generator().manual_seed(1))
     assert torch.allclose(
