@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from numbers import Integral
 
 import torch
+
+from vitgeom.errors import InvalidInput
 
 
 def derive_seed(seed: int, *names: str | int) -> int:
@@ -28,3 +31,17 @@ def generator_for(seed: int, *names: str | int) -> torch.Generator:
     generator = torch.Generator()
     generator.manual_seed(derive_seed(seed, *names))
     return generator
+
+
+def checked_seed(seed: object) -> int:
+    """Return a seed as a plain integer; any whole number is one, negative ones too.
+
+    Args:
+        seed: What a caller gave.
+
+    Raises:
+        InvalidInput: It is no whole number: ``None`` would promise randomness, and 1.5 would be a seed of its own.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise InvalidInput(f"seed must be a whole number, got {seed!r}; 0 is usual.")
+    return int(seed)
