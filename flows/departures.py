@@ -12,7 +12,7 @@ from vitgeom.store.fingerprint import fingerprint
 
 LONGEST = 80
 HOW_IT_RUNS = re.compile(
-    r"(engine|tracking)\..*|extract\.(batch_size|rows_per_range|device|threads)|(probe|sweep)\.threads"
+    r"(engine|tracking)\..*|extract\.(batch_size|rows_per_range|device|threads)|(probe|fusion|sweep)\.threads"
 )
 """Parameters that say how the work is cut, where it runs and where it is recorded: the store holds one result whatever they are."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from flows.cell import Cell
@@ -46,7 +47,7 @@ def shifted(cell: Cell, wanted: Resolved, results: Results) -> Shifted:
     if fused is None:
         raise InvalidInput(
             f"{cell.name} has no fused classifiers in the store {wanted.store!r} yet. Make them, with the same --profile and --set: "
-            f"vitgeom stage fuse --dataset {cell.dataset} --backbone {cell.backbone}"
+            f"vitgeom stage fuse {cell.arguments} --out {shlex.quote(str(results.folder))}"
         )
     return Shifted(cell, fused, shifted_parts(cell, wanted))
 

@@ -34,6 +34,7 @@ def small(tmp_path):
         "extract.device=cuda",
         "extract.threads=2",
         "probe.threads=2",
+        "fusion.threads=2",
         "sweep.threads=2",
         "probe.tol=1.0e-5",
     ],

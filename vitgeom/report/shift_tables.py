@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from vitgeom.bootstrap import Interval
 from vitgeom.report.markup import Markup, table
-from vitgeom.report.numbers import NONE, percent, points
+from vitgeom.report.numbers import NONE, percent, points, signed_points
 from vitgeom.report.shift_figures import FUSED, LAST, advantage
 from vitgeom.report.shifted_pair import ShiftedPair, title_of
 from vitgeom.report.verdict import spelled
@@ -123,4 +123,4 @@ def _difference(differences: Mapping[str, Interval], name: str, *, own: str) -> 
 def _span(span: Interval | None) -> str:
     if span is None:
         return NONE
-    return f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")
+    return f"{points(span.value)} ({signed_points(span.low)} to {signed_points(span.high)})"

@@ -78,3 +78,7 @@ def test_machines_are_told_the_same() -> None:
     assert first["worst_group"]["vfusion"]["group"] == "round on sea"
     assert second["worst_group"] == {}
     assert set(first["mean_corruption_accuracy"]) == {"last_layer", "stacking", "vfusion"}
+
+
+def test_one_pair_is_singular() -> None:
+    assert "in 1 of 1 pair of dataset and backbone" in shift_headline(PAIRS[:1])
