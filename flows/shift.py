@@ -124,7 +124,7 @@ def shift_cell(
     )
     results.write_shift(one.cell, summary.content)
     console.say(
-        f"shift {name}: {len(one.parts)} shifted test sets{', cached' if summary.receipt.cached else ''}"
+        f"shift {name}: {len(one.parts)} shifted {'test set' if len(one.parts) == 1 else 'test sets'}{', cached' if summary.receipt.cached else ''}"
     )
     return summary.receipt
 
