@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,16 @@ class Cell:
     def name(self) -> str:
         """What a reader sees."""
         return f"{self.dataset_name} × {self.backbone}"
+
+    @property
+    def arguments(self) -> str:
+        """How this cell alone is asked for on the command line, its backbone by its label."""
+        options = dict(self.dataset_ref.options)
+        own = (
+            self.dataset_ref.name == "folder" and "index" in options
+        )  # an image folder that --data has indexed
+        images = f"--data {shlex.quote(str(options['root']))}" if own else f"--dataset {self.dataset}"
+        return f"{images} --backbone {shlex.quote(self.backbone)}"
 
     @property
     def path(self) -> str:

@@ -12,9 +12,10 @@ from vitgeom.store.fingerprint import fingerprint
 
 LONGEST = 80
 HOW_IT_RUNS = re.compile(
-    r"(engine|tracking)\..*|extract\.(batch_size|rows_per_range|device|threads)|(probe|sweep|diagnose)\.threads|diagnose\.(rows_per_range|device)|(sweep|shift|diagnose)\.datasets"
+    r"(engine|tracking|sweep|shift|diagnose)\..*|extract\.(batch_size|rows_per_range|device|threads)|(probe|fusion)\.threads"
 )
-"""Parameters that say how the work is cut, where it runs, where it is recorded and what is asked beyond the usual: the store holds one result whatever they are."""
+"""Parameters that say how the work is cut, where it runs and where it is recorded: the store holds one result whatever they are. And those of steps that
+are asked beyond the usual, whose files lie beside the others and change none of them."""
 
 
 def other_names(

@@ -32,9 +32,10 @@ class PartsFailed(VitgeomError, RuntimeError):
             outcomes: All of them, also the good ones.
         """
         failed = [outcome for outcome in outcomes if outcome.problem]
+        others = ", the others are done and kept" if len(failed) < len(outcomes) else ""
         lines = "".join(f"\n  {outcome.cell.name}: {outcome.problem}" for outcome in failed)
         super().__init__(
-            f"{step}: {len(failed)} of {len(outcomes)} failed, the others are done and kept.{lines}\n"
+            f"{step}: {len(failed)} of {len(outcomes)} failed{others}.{lines}\n"
             "Once the cause is gone, the same command computes only what is missing."
         )
         self.outcomes = tuple(outcomes)

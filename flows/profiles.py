@@ -217,7 +217,7 @@ def _sentences(error: ValidationError, *, prefix: str) -> Iterator[str]:
         elif fault["type"] == "missing":
             yield f"missing key {dotted!r}: every key of a profile is written down."
         else:
-            yield f"{dotted!r} is {_shown(value)}: {_rule(fault)}."
+            yield f"{dotted!r} is {_shown(value)}: {_rule(fault).rstrip('.')}."
 
 
 def _rule(fault: ErrorDetails) -> str:

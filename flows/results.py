@@ -24,6 +24,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -159,7 +160,7 @@ class Results:
         Raises:
             InvalidInput: The dataset has no such comparison yet.
         """
-        way_out = f"vitgeom stage horizontal --dataset {dataset}"
+        way_out = f"vitgeom stage horizontal --dataset {dataset} --out {shlex.quote(str(self.folder))}"
         content = _read(
             self.horizontal(dataset)["comparison.json"], dataset, way_out=way_out, stage="horizontal"
         )
@@ -217,7 +218,7 @@ class Results:
         return self._json(self.probes(cell)["recoverability.json"], cell, stage="probe")
 
     def _json(self, path: Path, cell: Cell, *, stage: str) -> dict[str, Any]:
-        way_out = f"vitgeom stage {stage} --dataset {cell.dataset} --backbone {cell.backbone}"
+        way_out = f"vitgeom stage {stage} {cell.arguments} --out {shlex.quote(str(self.folder))}"
         return _read(path, cell.name, way_out=way_out, stage=stage)
 
 

@@ -177,7 +177,8 @@ def said(name: str, receipt: Receipt) -> str:
         name: Of the cell.
         receipt: Of its evaluations.
     """
-    told = f"shift {name}: {receipt.detail['conditions']} shifted test sets{', cached' if receipt.cached else ''}"
+    count = receipt.detail["conditions"]
+    told = f"shift {name}: {count} shifted test {'set' if count == 1 else 'sets'}{', cached' if receipt.cached else ''}"
     as_is, adapted = (receipt.detail[key].get(FUSED) for key in ("accuracy", "batch_statistics"))
     if as_is is None:
         return told

@@ -5,6 +5,7 @@ Damaged pictures, sub-populations where the dataset names some, and the clean te
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from flows.cell import Cell
@@ -49,7 +50,7 @@ def shifted(cell: Cell, wanted: Resolved, results: Results) -> Shifted:
     if fused is None:
         raise InvalidInput(
             f"{cell.name} has no fused classifiers in the store {wanted.store!r} yet. Make them, with the same --profile and --set: "
-            f"vitgeom stage fuse --dataset {cell.dataset} --backbone {cell.backbone}"
+            f"vitgeom stage fuse {cell.arguments} --out {shlex.quote(str(results.folder))}"
         )
     return Shifted(cell, fused, shifted_parts(cell, wanted))
 

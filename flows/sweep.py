@@ -83,7 +83,7 @@ def request_for(cell: Cell, wanted: Resolved, results: Results) -> SweepRequest:
 def _said(name: str, receipt: Receipt) -> str:
     found = receipt.detail
     states = ", ".join(f"{count} {state}" for state, count in found["trials"].items() if count)
-    chosen = ", ".join(f"{key}={value}" for key, value in found["parameters"].items())
+    chosen = ", ".join(f"{key}={value}" for key, value in sorted(found["parameters"].items()))
     how = "cached" if receipt.cached else f"{found['computed_trials']} computed"
     return (
         f"sweep {name}: {states} ({how}); best on validation: {chosen} (log-loss {found['val_loss']:.4f}, "

@@ -70,7 +70,7 @@ class CellWork(Generic[R]):
             fitted[receipt.key] = receipt
             console.say(f"{self._said(names[receipt.key], receipt)}  ({len(fitted)} of {count})")
 
-        console.say(f"{self.doing} the {self.what} of {count} cells ...")
+        console.say(f"{self.doing} the {self.what} of {count} {'cell' if count == 1 else 'cells'} ...")
         requests = list(missing.values())
         try:
             engine.map(requests[0].task, requests, on_receipt=note, label=f"{self.what} of {count} cells")

@@ -28,6 +28,7 @@ from tasks.pinned_features import pinned_features
 from tasks.receipt import Receipt
 from tasks.stored_results import finished_results, receipt_of, write_results
 from tasks.sweep_request import SweepRequest
+from vitgeom.backbones import check_device
 from vitgeom.errors import NumericalFailure
 from vitgeom.fusion.best_layer import best_layer
 from vitgeom.fusion.comparison import compare
@@ -60,7 +61,7 @@ def run(request: FusionRequest) -> Receipt:
         Digest over the files; ``detail`` holds the headline figures and the measured times per image.
 
     Raises:
-        InvalidInput: The features are others than those that were pinned, or lack the token.
+        InvalidInput: The features are others than those that were pinned, or lack the token; or the device is not there.
         IncompleteData: The features are not sealed.
         NumericalFailure: No layer's probe converged, or no method could be fitted at all.
     """
@@ -69,6 +70,7 @@ def run(request: FusionRequest) -> Receipt:
     record = finished_results(target, required=REQUIRED)
     if record is not None:
         return receipt_of(request, target, record, cached=True)
+    check_device(request.device)  # else its lack would be stored as a fault of the methods that need it
     began = time.perf_counter()
     with torch_threads(request.threads):
         files, detail = _compute(store, request)

@@ -25,6 +25,7 @@ from tasks.method_fit import FailedMethod, FittedMethod, first_error, fit_method
 from tasks.pinned_features import pinned_features
 from tasks.receipt import Receipt
 from tasks.stored_results import finished_results, receipt_of, write_results
+from vitgeom.backbones import check_device
 from vitgeom.errors import InvalidInput, NumericalFailure
 from vitgeom.fusion.backbone_rows import BackboneRows, backbone_rows
 from vitgeom.fusion.best_layer import best_layer
@@ -52,7 +53,8 @@ def run(request: HorizontalRequest) -> Receipt:
         Digest over the files; ``detail`` holds the headline figures and the measured times per image.
 
     Raises:
-        InvalidInput: Features are others than those that were pinned, lack the token, or are not of the same images.
+        InvalidInput: Features are others than those that were pinned, lack the token, or are not of the same images; or the device is
+            not there.
         IncompleteData: Features are not sealed.
         NumericalFailure: No backbone's probe converged, or nothing could be fitted.
     """
@@ -64,6 +66,7 @@ def run(request: HorizontalRequest) -> Receipt:
     record = finished_results(target, required=REQUIRED)
     if record is not None:
         return receipt_of(request, target, record, cached=True)
+    check_device(request.device)  # else its lack would be stored as a fault of the methods that need it
     began = time.perf_counter()
     with torch_threads(request.threads):
         files, detail = _compute(stores, request)

@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from jaxtyping import Int64
 from torch import Tensor
 
 from tasks.stored_results import json_bytes
-from vitgeom.errors import NumericalFailure
 from vitgeom.fusion.cost import MethodCost, measure_cost
 from vitgeom.fusion.estimator import LayerClassifier
 from vitgeom.fusion.evidence import Evidence
@@ -94,7 +92,7 @@ def fit_method(
 
     Raises:
         StoreError: The features cannot be read, which concerns every method; likewise any other failure of files.
-        MemoryError: This process has too little memory for the work.
+        MemoryError: This process has too little memory for the work; likewise ``torch.OutOfMemoryError`` for its device.
     """
     try:
         used, classifiers = _fitted(entry, unfitted, evidence, seeds=seeds)
@@ -106,7 +104,7 @@ def fit_method(
             cost=measure_cost(classifiers[0], test, name=entry.name, backbone_passes=backbone_passes),
         )
         json_bytes(fitted.describe())  # a number that is not finite must not spoil the table of the others
-    except (OSError, MemoryError):
+    except (OSError, MemoryError, torch.OutOfMemoryError):
         raise
     except Exception as error:
         return FailedMethod(entry, f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}")
@@ -134,11 +132,6 @@ def predicted_classes(classifier: LayerClassifier, test: RowSource) -> Int64[Ten
         test: Rows to ask it about.
 
     Raises:
-        NumericalFailure: It answers NaN.
+        InvalidInput: A row has no probabilities, because they overflow.
     """
-    log_proba = classifier.predict_log_proba(test)
-    if np.isnan(log_proba).any():
-        raise NumericalFailure(
-            f"a {type(classifier).__name__} predicts NaN; its features or parameters are too large for float32."
-        )
-    return torch.from_numpy(log_proba.argmax(axis=1))
+    return torch.from_numpy(classifier.predict_log_proba(test).argmax(axis=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from numbers import Integral
 
 import torch
 
@@ -46,3 +47,17 @@ def check_generator(generator: object) -> None:
             f"generator must be a torch.Generator, got {generator!r}: results must be reproducible; "
             "pass torch.Generator().manual_seed(0)."
         )
+
+
+def checked_seed(seed: object) -> int:
+    """Return a seed as a plain integer; any whole number is one, negative ones too.
+
+    Args:
+        seed: What a caller gave.
+
+    Raises:
+        InvalidInput: It is no whole number: ``None`` would promise randomness, and 1.5 would be a seed of its own.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise InvalidInput(f"seed must be a whole number, got {seed!r}; 0 is usual.")
+    return int(seed)

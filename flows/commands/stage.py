@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from flows.commands.study_arguments import add_orchestrator, add_study, study
+from flows.commands.study_arguments import add_data, add_orchestrator, add_study, data_folder, study
 
 if TYPE_CHECKING:
     from flows.steps import Step
+    from flows.study import Study
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -22,18 +23,32 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "step", choices=("extract", "probe", "fuse", "horizontal", "shift", "sweep", "diagnose", "report")
     )
     add_study(command)
+    add_data(command)
     add_orchestrator(command)
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the step, and end with the process that started it."""
+    """Run the step in the profile's results folder, or in that of the images that ``--data`` names."""
+    from flows.image_folder import study_of_folder
+
+    wanted, folder = study(arguments), data_folder(arguments)
+    wanted.resolve()  # a slip in the parameters is told before images are read
+    return run_step(arguments, wanted if folder is None else study_of_folder(wanted, folder))
+
+
+def run_step(arguments: argparse.Namespace, wanted: Study) -> int:
+    """Run the step on a study whose images are known, and end with the process that started it.
+
+    Args:
+        arguments: With the step and who runs it.
+        wanted: The study.
+    """
     from flows import console
     from flows.orchestration import start
     from flows.parent_watch import end_with_parent
 
     end_with_parent()
-    wanted = study(arguments)
     place = wanted.resolve().place_note
     console.note(place)
     start(_flow(arguments.step), arguments.orchestrator, wanted)

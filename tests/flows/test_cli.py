@@ -14,6 +14,7 @@ import pytest
 
 from flows import cli
 from flows.commands import benchmark
+from flows.study import Study
 from tests.flows.params_text import write_small
 from tests.support.checkout import ROOT
 from tests.support.image_folder import make_folder
@@ -59,6 +60,11 @@ def test_the_help_names_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> No
         (["benchmark", "--data", ""], "--data is empty"),
         (["benchmark", "--data", "nowhere", "--dataset", "noise"], "give either --data or --dataset"),
         (["benchmark", "--architecture", "vit_tiny_patch16_224"], "needs exactly one --backbone"),
+        (["benchmark", "--set", "shift.corruptions=[fogg]"], "Did you mean 'fog'?"),
+        (["shift", "--data", "nowhere"], "nowhere' does not exist"),
+        (["shift", "--data", "nowhere", "--dataset", "noise"], "give either --data or --dataset"),
+        (["stage", "fuse", "--data", "nowhere"], "nowhere' does not exist"),
+        (["stage", "fuse", "--data", "nowhere", "--set", "probe.tool=1"], "Did you mean 'tol'?"),
         (["plan", "--params", "none.yaml"], "cannot be read"),
         (["plan", "--data", "nowhere"], "nowhere' does not exist"),
         (["plan", "--data", ""], "--data is empty"),
@@ -73,6 +79,7 @@ def test_wrong_input_is_said_in_one_line_and_ends_with_2(
     told = capsys.readouterr().err
     assert said in told
     assert "Traceback" not in told
+    assert ".." not in told
 
 
 def test_wrong_usage_ends_with_2() -> None:
@@ -92,7 +99,7 @@ def test_a_stage_without_what_it_needs_fails_with_1_and_says_what_makes_it(
     assert cli.main(["stage", "probe", "--dataset", "digits"]) == 1
 
     assert (
-        "Make it, with the same --profile and --set: vitgeom stage extract --dataset digits --backbone nano_supervised"
+        "Make it, with the same --profile and --set: vitgeom stage extract --dataset digits --backbone nano_supervised --out results/small"
         in capsys.readouterr().err
     )
 
@@ -121,11 +128,11 @@ def test_datasets_are_listed_with_their_options(capsys: pytest.CaptureFixture[st
 
 
 def test_options_are_not_guessed_from_their_first_letters(capsys: pytest.CaptureFixture[str]) -> None:
-    """``--data`` would be ``--dataset`` to a command that has no ``--data``."""
+    """``--back`` would be ``--backbone``, and a later option of that name another thing."""
     with pytest.raises(SystemExit, match="2"):
-        cli.main(["stage", "extract", "--data", "images"])
+        cli.main(["stage", "extract", "--back", "nano_selfsup"])
 
-    assert "unrecognized arguments: --data images" in capsys.readouterr().err
+    assert "unrecognized arguments: --back nano_selfsup" in capsys.readouterr().err
 
 
 def test_a_slip_in_the_parameters_is_told_before_images_are_looked_at(
@@ -185,3 +192,22 @@ def test_the_plan_takes_a_folder_of_images_like_the_benchmark_and_writes_nothing
     assert re.search(r"results in results/folder-mine-[0-9a-f]{8}-nano_selfsup$", said, flags=re.MULTILINE)
     assert "20 images to compute; probes to fit" in said.splitlines()[-1]
     assert set(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("part", [["--dataset", "digits"], ["--set", "seed=1"], ["--out", "here"], []])
+def test_shift_looks_where_a_benchmark_of_the_same_arguments_leaves_its_results(
+    part: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen = []
+
+    def kept(arguments: argparse.Namespace, wanted: Study) -> int:
+        seen.append(wanted.resolve().out)
+        return 0
+
+    monkeypatch.setattr("flows.commands.stage.run_step", kept)
+    assert cli.main(["shift", *part]) == 0
+    assert cli.main(["plan", *part]) == 0
+
+    told = capsys.readouterr().out
+    assert f"results in {seen[0]}" in told
+    assert "to see it: vitgeom stage report, with the same arguments" in told

@@ -34,9 +34,11 @@ def small(tmp_path):
         "extract.device=cuda",
         "extract.threads=2",
         "probe.threads=2",
+        "fusion.threads=2",
         "sweep.threads=2",
-        "sweep.datasets=[noise]",
-        "shift.datasets=[noise]",
+        "shift.corruptions=[fog]",
+        "sweep.grace_epochs=2",
+        "diagnose.layers=[3]",
         "probe.tol=1.0e-5",
     ],
 )

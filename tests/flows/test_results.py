@@ -38,8 +38,12 @@ def test_a_missing_result_names_the_command_that_makes_it(tmp_path: Path, cell: 
         match=f"Make it, with the same --profile and --set: vitgeom stage extract --dataset {cell.dataset}",
     ):
         Results(tmp_path).read_features(cell)
-    with pytest.raises(InvalidInput, match="Make it, with the same --profile and --set: vitgeom stage probe"):
+    with pytest.raises(
+        InvalidInput, match="Make it, with the same --profile and --set: vitgeom stage probe"
+    ) as told:
         Results(tmp_path).read_recoverability(cell)
+    # A stage has no folder of its own for a part of a profile, so the way out names it.
+    assert str(told.value).endswith(f" --out {tmp_path}")
 
 
 def test_a_damaged_manifest_is_refused(finished: Path, tmp_path: Path, cell: Cell) -> None:

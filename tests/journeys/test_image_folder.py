@@ -65,3 +65,14 @@ def test_own_images_are_benchmarked_and_what_cannot_be_used_is_said(
     told = capsys.readouterr()
     assert "(indexed before)" in told.out
     assert "30 images, cached" in told.out
+
+    assert cli.main(["shift", "--data", "my flowers"]) == 0
+
+    told = capsys.readouterr().out
+    assert "my flowers × vit_tiny" in told
+    assert "2 shifted test sets" in told
+    assert "to see it: vitgeom stage report, with the same arguments" in told
+
+    assert cli.main(["stage", "report", "--data", "my flowers"]) == 0
+
+    assert "Under shift" in page.read_text()

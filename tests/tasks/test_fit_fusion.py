@@ -158,3 +158,13 @@ def test_features_that_cannot_be_read_are_no_failure_of_a_method(
 
 def test_more_classifiers_need_more_memory(features: Sealed) -> None:
     assert memory(fusion_request(features, seeds=(0, 1, 2))) > memory(fusion_request(features))
+
+
+def test_a_device_that_is_not_there_is_no_result_of_a_method(
+    features: Sealed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    wanted = fusion_request(features, methods=("last_layer", "vfusion")).model_copy(update={"device": "cuda"})
+    with pytest.raises(InvalidInput, match="cuda"):
+        run(wanted)
+    assert stored(wanted) is None

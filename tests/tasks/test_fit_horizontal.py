@@ -111,3 +111,13 @@ def test_other_features_than_those_pinned_are_refused(backbones: tuple[Sealed, S
 
 def test_more_classifiers_need_more_memory(backbones: tuple[Sealed, Sealed]) -> None:
     assert memory(horizontal_request(*backbones, seeds=(0, 1, 2))) > memory(horizontal_request(*backbones))
+
+
+def test_a_device_that_is_not_there_is_no_result_of_a_method(
+    backbones: tuple[Sealed, Sealed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    wanted = horizontal_request(*backbones).model_copy(update={"device": "cuda"})
+    with pytest.raises(InvalidInput, match="cuda"):
+        run(wanted)
+    assert stored(wanted) is None

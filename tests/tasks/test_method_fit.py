@@ -58,7 +58,7 @@ def test_predictions_of_nan_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(LastLayerClassifier, "_log_proba_blocks", lambda self, rows: iter([broken]))
     failed = fitted("last_layer", LastLayerClassifier())
     assert isinstance(failed, FailedMethod)
-    assert failed.error.startswith("NumericalFailure: a LastLayerClassifier predicts NaN")
+    assert failed.error.startswith("InvalidInput: X must be of the same scale as the training rows")
 
 
 def test_a_summary_that_is_not_finite_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,9 @@ def test_a_summary_that_is_not_finite_is_a_failure(monkeypatch: pytest.MonkeyPat
     assert "not JSON compliant" in failed.error
 
 
-@pytest.mark.parametrize("error", [StoreError("no answer"), MemoryError("full")])
+@pytest.mark.parametrize(
+    "error", [StoreError("no answer"), MemoryError("full"), torch.OutOfMemoryError("device is full")]
+)
 def test_what_concerns_every_method_is_raised(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(self: object, evidence: object) -> None:
         raise error

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
 from vitgeom.errors import InvalidInput
-from vitgeom.seeding import check_generator, derive_seed, generator_for
+from vitgeom.seeding import check_generator, checked_seed, derive_seed, generator_for
 
 
 def test_the_same_names_give_the_same_stream() -> None:
@@ -38,3 +39,14 @@ def test_only_a_generator_passes(given: object) -> None:
         InvalidInput, match=r"generator must be a torch\.Generator, got .*: results must be reproducible"
     ):
         check_generator(given)
+
+
+def test_a_negative_seed_is_one_of_its_own() -> None:
+    assert checked_seed(np.int64(-1)) == -1
+    assert derive_seed(-1, "a") != derive_seed(1, "a")
+
+
+@pytest.mark.parametrize("seed", [None, 0.0, "0", False])
+def test_what_is_no_whole_number_is_no_seed(seed: object) -> None:
+    with pytest.raises(InvalidInput, match="seed must be a whole number"):
+        checked_seed(seed)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float64, Int64
 from torch import Tensor
@@ -16,6 +17,8 @@ from vitgeom.errors import InvalidInput, UnknownName
 from vitgeom.recoverability.gap import gap_closure
 from vitgeom.seeding import generator_for
 from vitgeom.significance import mcnemar
+
+Indices = Tensor | np.ndarray | Sequence[Any]
 
 
 @dataclass(frozen=True)
@@ -120,10 +123,10 @@ class Comparison:
 
 
 def compare(
-    predictions: Mapping[str, Int64[Tensor, "_ _"]],
-    target: Int64[Tensor, " n"],
+    predictions: Mapping[str, Indices],
+    target: Indices,
     *,
-    layer_predictions: Int64[Tensor, "L m"],
+    layer_predictions: Indices,
     best_layer: int,
     reference: str = "vfusion",
     seed: int,
@@ -134,8 +137,8 @@ def compare(
     All methods share the resamples, so that what they have in common cancels in the differences.
 
     Args:
-        predictions: Class indices on the test samples, by method, ``[R, n]``: one line per seed.
-        target: Class indices, -1 for a class that training never showed.
+        predictions: Class indices on the test samples, by method, ``[R, n]``: one line per seed; tensors, arrays or lists of integers.
+        target: Class indices ``[n]``, -1 for a class that training never showed.
         layer_predictions: Those of each layer's probe, ``[L, n]``.
         best_layer: Chosen on validation, from 0.
         reference: Which method differences are taken to.
@@ -144,12 +147,15 @@ def compare(
 
     Raises:
         UnknownName: The reference is none of the methods.
-        InvalidInput: Predictions for another number of samples, no samples, or a layer that is not there.
+        InvalidInput: Something else than integers, predictions for another number of samples, no samples, or a layer that is not there.
     """
     if reference not in predictions:
         raise UnknownName("reference method", reference, predictions)
-    _check_sizes(predictions, target, layer_predictions=layer_predictions, best_layer=best_layer)
-    right = {name: given == target for name, given in predictions.items()}
+    target = _indices(target, name="target", dims="n")
+    layer_predictions = _indices(layer_predictions, name="layer_predictions", dims="L, n")
+    found = {name: _indices(given, name=name, dims="seeds, n") for name, given in predictions.items()}
+    _check_sizes(found, target, layer_predictions=layer_predictions, best_layer=best_layer)
+    right = {name: given == target for name, given in found.items()}
     mean = torch.stack([part.double().mean(dim=0) for part in right.values()], dim=1)
     base = list(predictions).index(reference)
     columns = torch.cat([mean, mean - mean[:, base : base + 1]], dim=1)
@@ -181,6 +187,23 @@ def _per_class(right: Float64[Tensor, " n"], target: Int64[Tensor, " n"]) -> flo
     _, place, counts = torch.unique(target, return_inverse=True, return_counts=True)
     sums = torch.zeros(len(counts), dtype=torch.float64).index_add_(0, place, right)
     return float((sums / counts).mean())
+
+
+def _indices(given: object, *, name: str, dims: str) -> Int64[Tensor, ...]:
+    """Return class indices as a tensor on the CPU."""
+    try:
+        found = given if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"{name} must hold integers, got a {type(given).__name__} of something else; np.searchsorted(classes_, labels) gives class indices."
+        ) from None
+    if found.is_floating_point() or found.is_complex() or found.dtype == torch.bool:
+        raise InvalidInput(f"{name} must hold integers, got {found.dtype}.")
+    if found.ndim != len(dims.split(",")):
+        raise InvalidInput(
+            f"{name} must have shape [{dims}], got {list(found.shape)}; one line alone is {name}[None]."
+        )
+    return found.detach().cpu().long()
 
 
 def _check_sizes(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float32, Float64, Int64
@@ -76,6 +76,7 @@ class ConcatenationClassifier(LayerwiseClassifier):
         self.max_components = max_components
 
     def _fit(self, evidence: Evidence) -> None:
+        l2 = _strengths(self.l2).tolist()
         layers = self._layers(evidence.data.train.num_layers)
         scalers = tuple(evidence.probe(layer).standardiser for layer in layers)
         ones = torch.ones(len(layers), dtype=torch.float64)
@@ -85,7 +86,7 @@ class ConcatenationClassifier(LayerwiseClassifier):
             val=ScaledRows(evidence.data.val, layers, scalers, ones),
             val_target=evidence.data.val_target,
             num_classes=evidence.data.num_classes,
-            l2=self.l2,
+            l2=l2,
             max_components=self.max_components,
             seed=self.seed,
             byte_budget=evidence.byte_budget,
@@ -206,8 +207,11 @@ def _losses(
     return total / max(1, int(known.sum()))
 
 
-def _strengths(l2: Sequence[float]) -> Float64[Tensor, " P"]:
-    strengths = torch.tensor([float(one) for one in l2], dtype=torch.float64)
+def _strengths(l2: Any) -> Float64[Tensor, " P"]:
+    try:
+        strengths = torch.tensor([float(one) for one in l2], dtype=torch.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"l2 must be a list of positive finite strengths, got {l2!r}.") from None
     if not len(strengths) or not bool(((strengths > 0) & torch.isfinite(strengths)).all()):
         raise InvalidInput(f"l2 must hold positive finite strengths, got {list(l2)}.")
     return strengths

@@ -19,10 +19,12 @@ from torch import Tensor
 
 from vitgeom.errors import InvalidInput
 from vitgeom.fusion.evidence import Evidence, gather_evidence
+from vitgeom.fusion.far_rows import refuse_overflow
 from vitgeom.fusion.fit_data import require_same_layers
 from vitgeom.probes.labels import Labels
 from vitgeom.probes.layers import Features, RowSource
 from vitgeom.probes.row_access import as_rows
+from vitgeom.seeding import checked_seed
 
 Fitted = TypeVar("Fitted", bound="LayerClassifier")
 
@@ -49,7 +51,7 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
             InvalidInput: One class only, empty validation rows, a NaN or infinite value (row named), or shapes that do not
                 match.
         """
-        with gather_evidence(X, y, X_val, y_val, seed=getattr(self, "seed", 0)) as evidence:
+        with gather_evidence(X, y, X_val, y_val, seed=checked_seed(getattr(self, "seed", 0))) as evidence:
             return self.fit_evidence(evidence)
 
     def fit_evidence(self: Fitted, evidence: Evidence) -> Fitted:
@@ -58,6 +60,7 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         Args:
             evidence: From :func:`vitgeom.fusion.gather_evidence`.
         """
+        checked_seed(getattr(self, "seed", 0))
         with self._being_fitted(evidence):
             self._fit(evidence)
         return self
@@ -74,7 +77,7 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """
         if not len(seeds):
             raise InvalidInput("seeds must name at least 1 seed, got none.")
-        return self._fit_seeds(seeds, evidence)
+        return self._fit_seeds([checked_seed(seed) for seed in seeds], evidence)
 
     def predict_log_proba(self, X: Features) -> np.ndarray:
         """Return log probabilities ``[n, K]``, columns in the order of ``classes_``.
@@ -84,7 +87,8 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         Raises:
             NotFittedError: Not fitted yet.
-            InvalidInput: Other layers or widths than in training, or a NaN or infinite value.
+            InvalidInput: Other layers or widths than in training, a NaN or infinite value, or a row so far from those of training that
+                its probabilities overflow.
         """
         return self._checked_log_proba(X).numpy()
 
@@ -94,7 +98,7 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def predict(self, X: Features) -> np.ndarray:
         """Return the most probable class of each row, in the original ids; see :meth:`predict_log_proba`."""
-        chosen = torch.cat([block.argmax(dim=1) for block in self._log_proba_blocks(self._checked_rows(X))])
+        chosen = torch.cat([block.argmax(dim=1) for block in self._known_log_proba(self._checked_rows(X))])
         return np.asarray(self.classes_[chosen.numpy()])
 
     def log_proba_blocks(self, X: Features) -> Iterator[np.ndarray]:
@@ -104,7 +108,7 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
             X: Features; see :meth:`predict_log_proba`.
         """
         rows = self._checked_rows(X)
-        return (block.numpy() for block in self._log_proba_blocks(rows))
+        return (block.numpy() for block in self._known_log_proba(rows))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return every fitted array by name: the part for safetensors."""
@@ -138,12 +142,24 @@ class LayerClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Return the operations of one prediction on top of the backbone; a multiplication and an addition count as two."""
         raise NotImplementedError(f"{type(self).__name__} does not count its operations.")
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say whether ``fit`` has run, and did not fail."""
+        return hasattr(self, "classes_")
+
     def _restore(self, tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> None:
         """Set fitted attributes from :meth:`tensors` and :meth:`meta`; ``classes_`` and ``widths_`` are there already."""
         raise NotImplementedError(f"{type(self).__name__} has no file form.")
 
     def _checked_log_proba(self, X: Features) -> Float[Tensor, "n K"]:
-        return torch.cat(list(self._log_proba_blocks(self._checked_rows(X))))
+        return torch.cat(list(self._known_log_proba(self._checked_rows(X))))
+
+    def _known_log_proba(self, rows: RowSource) -> Iterator[Float[Tensor, "b K"]]:
+        """Yield log probabilities block by block; a row that has none is refused by its number."""
+        start = 0
+        for block in self._log_proba_blocks(rows):
+            refuse_overflow(block, first_row=start)
+            start += len(block)
+            yield block
 
     def _checked_rows(self, X: Features) -> RowSource:
         if not hasattr(self, "classes_"):

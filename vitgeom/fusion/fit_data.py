@@ -112,7 +112,8 @@ def _split_off(
 ) -> FitData:
     held_out = inner_validation(target, fraction=fraction, generator=generator_for(seed, "inner validation"))
     kept, out = (~held_out).nonzero()[:, 0], held_out.nonzero()[:, 0]
-    return FitData(ChosenRows(train, kept), target[kept], ChosenRows(train, out), target[out], classes)
+    fitted, held = ChosenRows(train, kept, name="X"), ChosenRows(train, out, name="X")
+    return FitData(fitted, target[kept], held, target[out], classes)
 
 
 def require_same_layers(source: RowSource, widths: tuple[int, ...]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
+
 import torch
 from jaxtyping import Bool, Int64
 from torch import Generator, Tensor
@@ -26,7 +28,7 @@ def stratified_folds(
     Raises:
         InvalidInput: V is out of range.
     """
-    if not 2 <= num_folds <= len(target):
+    if not isinstance(num_folds, Integral) or not 2 <= num_folds <= len(target):
         raise InvalidInput(
             f"num_folds must lie between 2 and the {len(target)} training rows, got {num_folds}; 5 is the default."
         )
@@ -51,9 +53,9 @@ def inner_validation(
     Raises:
         InvalidInput: The share is out of range, or no class has two members.
     """
-    if not 0 < fraction < 1:
+    if not isinstance(fraction, Real) or not 0 < fraction < 1:
         raise InvalidInput(
-            f"val_fraction must lie strictly between 0 and 1, got {fraction}; 0.2 is the default."
+            f"val_fraction must lie strictly between 0 and 1, got {fraction!r}; 0.2 is the default."
         )
     order = _dealt(target, generator=generator)
     sizes = torch.bincount(target)

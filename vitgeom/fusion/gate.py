@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from numbers import Real
 
 import torch
 from jaxtyping import Float, Float32, Int64
@@ -17,6 +18,7 @@ from vitgeom.errors import InvalidInput
 from vitgeom.fusion.adamw import AdamW
 from vitgeom.fusion.staged_rows import picked, release, spans
 from vitgeom.probes.row_file import RowFile
+from vitgeom.whole_numbers import whole_number
 
 Combine = Callable[[Float[Tensor, "n L"], Float[Tensor, "n L K"]], Float[Tensor, "n K"]]
 """Raw gate values and scores of each layer to log probabilities."""
@@ -57,8 +59,10 @@ class GateSettings:
             InvalidInput: A setting is out of range.
         """
         for name in ("hidden_dim", "batch_size", "max_epochs", "patience"):
-            if getattr(self, name) < 1:
-                raise InvalidInput(f"{name} must be >= 1, got {getattr(self, name)}.")
+            whole_number(name, getattr(self, name), at_least=1)
+        for name in ("dropout", "learning_rate", "weight_decay"):
+            if not isinstance(getattr(self, name), Real) or isinstance(getattr(self, name), bool):
+                raise InvalidInput(f"{name} must be a number, got {getattr(self, name)!r}.")
         if not 0 <= self.dropout < 1:
             raise InvalidInput(
                 f"dropout must be at least 0 and below 1, got {self.dropout}; 0 switches it off."

@@ -43,7 +43,7 @@ class LinearPath:
 
     def logits(self, x: Float32[Tensor, "n r"]) -> Float64[Tensor, "n P K"]:
         """Return the logits of every strength."""
-        inner = self.weight.transpose(0, 1).reshape(x.shape[1], -1)
+        inner = self.weight.transpose(0, 1).reshape(x.shape[1], self.bias.numel())
         return (x.double() @ inner).view(len(x), *self.bias.shape) + self.bias
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
 
 from vitgeom.errors import InvalidInput, UnknownName
 
@@ -18,7 +19,7 @@ _STRIDED = re.compile(r"strided\((\d+)\)")
 SELECTIONS = (*_NAMED, "strided(k)")
 
 
-def select_layers(selection: str | Sequence[int], *, num_layers: int) -> tuple[int, ...]:
+def select_layers(selection: object, *, num_layers: int) -> tuple[int, ...]:
     """Return the chosen layers, first to last.
 
     Args:
@@ -28,7 +29,7 @@ def select_layers(selection: str | Sequence[int], *, num_layers: int) -> tuple[i
 
     Raises:
         UnknownName: No such selection.
-        InvalidInput: No index, an index that is no layer or stands twice, or a stride of 0.
+        InvalidInput: Neither a name nor indices, no index, an index that is no layer or stands twice, or a stride of 0.
     """
     if not isinstance(selection, str):
         return _custom(selection, num_layers=num_layers)
@@ -47,13 +48,21 @@ def select_layers(selection: str | Sequence[int], *, num_layers: int) -> tuple[i
     return tuple(sorted(range(num_layers - 1, -1, -step)))
 
 
-def _custom(layers: Sequence[int], *, num_layers: int) -> tuple[int, ...]:
+def _custom(layers: object, *, num_layers: int) -> tuple[int, ...]:
+    if not isinstance(layers, Iterable):
+        raise InvalidInput(_kind(layers))
     chosen = tuple(layers)
     if not chosen:
         raise InvalidInput('selection must name at least 1 layer, got an empty list; "holistic" takes all.')
+    if any(isinstance(layer, bool) or not isinstance(layer, Integral) for layer in chosen):
+        raise InvalidInput(_kind(list(chosen)))
     wrong = [layer for layer in chosen if not 0 <= layer < num_layers]
     if wrong:
         raise InvalidInput(f"selection must hold layers 0..{num_layers - 1}, got {wrong}.")
     if len(set(chosen)) < len(chosen):
         raise InvalidInput(f"selection must name each layer once, got {list(chosen)}.")
-    return tuple(sorted(chosen))
+    return tuple(sorted(int(layer) for layer in chosen))
+
+
+def _kind(given: object) -> str:
+    return f"selection must be one of {', '.join(SELECTIONS)} or a list of whole numbers, the layers counted from 0, got {given!r}."

@@ -16,6 +16,7 @@ from torch import Tensor
 from vitgeom.fusion.encoder import EncoderHead, initial_models
 from vitgeom.fusion.estimator import LayerClassifier
 from vitgeom.fusion.evidence import Evidence, gather_evidence
+from vitgeom.fusion.far_rows import refuse_overflow
 from vitgeom.fusion.fused_inputs import FusedInputs, start_of_training
 from vitgeom.fusion.joint_training import OnEpoch, Trained, TrainingSettings, train_jointly
 from vitgeom.fusion.quality import TEMPERATURES
@@ -24,7 +25,7 @@ from vitgeom.fusion.vfusion_settings import checked_device, checked_settings, la
 from vitgeom.probes.labels import Labels
 from vitgeom.probes.layers import Features, RowSource
 from vitgeom.probes.row_file import RowFile
-from vitgeom.seeding import generator_for
+from vitgeom.seeding import checked_seed, generator_for
 
 Fitted = TypeVar("Fitted", bound="VFusionClassifier")
 
@@ -108,7 +109,7 @@ class VFusionClassifier(LayerClassifier):
         Raises:
             InvalidInput: See ``fit``.
         """
-        with gather_evidence(X, y, X_val, y_val, seed=self.seed) as evidence:
+        with gather_evidence(X, y, X_val, y_val, seed=checked_seed(self.seed)) as evidence:
             return self.fit_evidence_seeds(seeds, evidence)
 
     def _fit_seeds(self: Fitted, seeds: Sequence[int], evidence: Evidence) -> tuple[Fitted, ...]:
@@ -142,7 +143,8 @@ class VFusionClassifier(LayerClassifier):
 
         Raises:
             NotFittedError: Not fitted yet.
-            InvalidInput: Other layers or widths than in training, or a NaN or infinite value.
+            InvalidInput: Other layers or widths than in training, a NaN or infinite value, or a row so far from those of training that
+                its token overflows.
         """
         return self._latents(self._checked_rows(X)).numpy()
 
@@ -239,16 +241,18 @@ class VFusionClassifier(LayerClassifier):
         }
 
     def _latents(self, rows: RowSource) -> Float32[Tensor, "n d"]:
-        return torch.cat([self.model_.latents(u[None])[0] for u in self.inputs_.blocks(rows)])
+        parts, start = [], 0
+        for u in self.inputs_.blocks(rows):
+            z = self.model_.latents(u[None])[0]
+            refuse_overflow(z, first_row=start)
+            start += len(z)
+            parts.append(z)
+        return torch.cat(parts)
 
     def _log_proba_blocks(self, rows: RowSource) -> Iterator[Float32[Tensor, "b K"]]:
         for u in self.inputs_.blocks(rows):
             logits = self.model_.logits(self.model_.latents(u[None]))[0]
             yield torch.log_softmax(logits, dim=1)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Say whether ``fit`` has run."""
-        return hasattr(self, "model_")
 
 
 def _known(loss: Tensor) -> float | None:

@@ -41,6 +41,8 @@ def checked_settings(estimator: Any) -> None:
         raise UnknownName(
             "layer_scaling", scaling, ("quality", "none"), hint="A number is taken as the temperature itself."
         )
+    if not isinstance(scaling, str | Real) or isinstance(scaling, bool):
+        raise InvalidInput(f'layer_scaling must be "quality", "none" or a number >= 0, got {scaling!r}.')
 
 
 def _whole(value: object, *, name: str, least: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
@@ -29,7 +29,7 @@ def float_tensor(x: np.ndarray, *, name: str) -> Tensor:
 
 
 def layer_tensor(x: object, *, name: str, layer: int) -> Tensor:
-    """Return what a source gave for one layer as a tensor.
+    """Return what a source gave for one layer as a tensor that no gradient flows through.
 
     Args:
         x: A tensor or a numpy array.
@@ -37,7 +37,7 @@ def layer_tensor(x: object, *, name: str, layer: int) -> Tensor:
         layer: Which layer it is.
 
     Raises:
-        InvalidInput: It is neither, or an array without real numbers.
+        InvalidInput: It is neither, an array without real numbers, or a tensor that is not dense.
     """
     if isinstance(x, np.ndarray):
         return float_tensor(x, name=f"{name} at layer {layer}")
@@ -46,11 +46,34 @@ def layer_tensor(x: object, *, name: str, layer: int) -> Tensor:
             f"{name} at layer {layer} must be a tensor or a numpy array [n, D], got {type(x).__name__}; "
             "return torch.as_tensor(...) from the function that reads it."
         )
-    return x
+    refuse_without_values(x, name=f"{name} at layer {layer}")
+    return x.detach() if x.requires_grad else x
+
+
+def refuse_without_values(x: Tensor, *, name: str) -> None:
+    """Raise if a tensor has no values in rows and columns to read.
+
+    Args:
+        x: What a caller gave.
+        name: Name of the argument, for the error message.
+
+    Raises:
+        InvalidInput: It is sparse, or has a shape only.
+    """
+    if x.layout != torch.strided or x.is_meta:
+        kind = "a meta tensor without values" if x.is_meta else f"a tensor of layout {x.layout}"
+        raise InvalidInput(
+            f"{name} must be a dense tensor, got {kind}; call .to_dense() or load the values first."
+        )
 
 
 def refuse_non_finite(
-    x: Float[Tensor, "n D"], *, name: str, layer: int | None, first_row: int | None = None
+    x: Float[Tensor, "n D"],
+    *,
+    name: str,
+    layer: int | None,
+    first_row: int | None = None,
+    numbers: Int64[Tensor, " n"] | None = None,
 ) -> None:
     """Raise if any value is NaN or infinite, naming the first such row.
 
@@ -59,6 +82,7 @@ def refuse_non_finite(
         name: Name of the argument, for the error message.
         layer: Which layer they are of, None where there is only one.
         first_row: Number of the first row where x is only a block of rows; None where x is everything.
+        numbers: Number of each row where x is a choice of rows that need not follow each other.
 
     Raises:
         InvalidInput: A value is not finite.
@@ -68,8 +92,8 @@ def refuse_non_finite(
     bad = (~torch.isfinite(x)).any(dim=1).nonzero()[:, 0]
     if len(bad) == 0:  # the sum overflowed although every value is finite
         return
-    at_least = "" if first_row is None else "at least "
-    first = (first_row or 0) + int(bad[0])
+    at_least = "" if first_row is None and numbers is None else "at least "
+    first = (first_row or 0) + int(bad[0]) if numbers is None else int(numbers[bad[0].cpu()])
     where = "" if layer is None else f" at layer {layer}"
     raise InvalidInput(
         f"{name} must be finite, got NaN or infinite values in {at_least}{len(bad)} row(s){where}, first in row {first}; "

@@ -21,21 +21,27 @@ def label_array(y: Labels, *, name: str) -> np.ndarray:
     """Return labels as one array of int64 or of text.
 
     Args:
-        y: n integers or n strings.
+        y: n integers or n strings, of which an array of objects (a column of a table) may consist too.
         name: Name of the argument, for the error message.
 
     Returns:
         An array ``[n]`` of dtype int64 or ``<U``.
 
     Raises:
-        InvalidInput: ``y`` is not one-dimensional, or holds neither integers nor strings.
+        InvalidInput: ``y`` is not one-dimensional, holds neither integers nor strings, or an integer beyond 64 bits.
     """
     array = y.detach().cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
+    if array.dtype.kind == "O" and array.size and all(isinstance(label, str) for label in array.flat):
+        array = array.astype(str)
     if array.ndim != 1:
         raise InvalidInput(f"{name} must be one label per row, shape [n], got shape {list(array.shape)}.")
     if array.size == 0:
         return array.astype(np.int64) if array.dtype.kind != "U" else array
     if array.dtype.kind in "iu":
+        if int(array.max()) > np.iinfo(np.int64).max:
+            raise InvalidInput(
+                f"{name} must hold integers below 2^63, got {int(array.max())}; `{name}.astype(str)` keeps them as names."
+            )
         return array.astype(np.int64)
     if array.dtype.kind == "U":
         return array

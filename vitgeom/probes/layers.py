@@ -14,7 +14,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from vitgeom.errors import InvalidInput
-from vitgeom.probes.given_features import float_tensor, layer_tensor, refuse_non_finite
+from vitgeom.probes.given_features import (
+    float_tensor,
+    layer_tensor,
+    refuse_non_finite,
+    refuse_without_values,
+)
 from vitgeom.probes.mapped_pages import release_pages
 
 
@@ -183,7 +188,7 @@ def as_layers(x: object, *, name: str) -> LayerSource:
         name: Name of the argument, for the error message.
 
     Raises:
-        InvalidInput: Neither features nor a source of them, not three-dimensional, or no layer.
+        InvalidInput: Neither features nor a source of them, not three-dimensional, no layer, or a tensor that is not dense.
     """
     if not isinstance(x, Tensor | np.ndarray):
         if isinstance(x, LayerSource):
@@ -199,7 +204,8 @@ def as_layers(x: object, *, name: str) -> LayerSource:
             f"{name} must have shape [n, L, D] with L >= 1, got {list(x.shape)}; one layer alone is {name}[:, None, :]."
         )
     if isinstance(x, Tensor):
-        return TensorLayers(x)
+        refuse_without_values(x, name=name)
+        return TensorLayers(x.detach())
     return ArrayLayers(x, name=name)
 
 

@@ -44,6 +44,9 @@ def fit_standardiser(x: Float[Tensor, "n D"], *, weight: Float64[Tensor, " n"] |
     Args:
         x: Finite features; two passes in float64, chunked by columns so that no float64 copy of all of x is made.
         weight: Non-negative row weights; rows of weight 0 count neither for the mean nor for being constant.
+
+    Raises:
+        InvalidInput: Features so large that their squares overflow.
     """
     if weight is not None:
         x, weight = x[weight > 0], weight[weight > 0]
@@ -58,7 +61,7 @@ def fit_standardiser(x: Float[Tensor, "n D"], *, weight: Float64[Tensor, " n"] |
         std = (share @ (wide - mean).square()).sqrt()
         means.append(mean)
         stds.append(torch.where(constant | (std == 0), 1.0, std))
-    return Standardiser(torch.cat(means).cpu(), torch.cat(stds).cpu())
+    return _within_range(Standardiser(torch.cat(means).cpu(), torch.cat(stds).cpu()))
 
 
 def stream_standardiser(
@@ -70,6 +73,9 @@ def stream_standardiser(
         x: Finite features in a file.
         weight: Non-negative row weights; rows of weight 0 count neither for the mean nor for being constant.
         chunk_rows: Rows in float64 at a time.
+
+    Raises:
+        InvalidInput: Features so large that their squares overflow.
     """
     total = float(len(x)) if weight is None else float(weight.sum())
     mean = torch.zeros(x.shape[1], dtype=torch.float64, device=x.device)
@@ -83,7 +89,18 @@ def stream_standardiser(
     for wide, share in _weighted_blocks(x, weight, chunk_rows):
         variance += share @ wide.sub_(mean).square_() / total
     std = variance.sqrt()
-    return Standardiser(mean.cpu(), torch.where(constant | (std == 0), 1.0, std).cpu())
+    return _within_range(Standardiser(mean.cpu(), torch.where(constant | (std == 0), 1.0, std).cpu()))
+
+
+def _within_range(found: Standardiser) -> Standardiser:
+    """Refuse float64 features whose squares overflow: divided by an infinite deviation they would all be 0 and seem to say nothing."""
+    bad = (~torch.isfinite(found.std)).nonzero()[:, 0]
+    if len(bad):
+        raise InvalidInput(
+            f"features must be small enough for their squares to be finite (about 1e150), got larger ones in column {int(bad[0])}; "
+            "divide them all by one number first."
+        )
+    return found
 
 
 def _weighted_blocks(

@@ -124,7 +124,7 @@ def _logit_tensor(logits: object) -> Float[Tensor, "L n K"]:
         return float_tensor(logits, name="logits")
     if not logits.is_floating_point():
         raise InvalidInput(f"logits must be floating point, got {logits.dtype}; call .float() first.")
-    return logits
+    return logits.detach()
 
 
 def _label_tensor(labels: object) -> Int64[Tensor, " n"]:

@@ -11,7 +11,7 @@ from vitgeom.fusion.pooled import BEST_LAYER, Pooled, pool
 from vitgeom.report.combination import Combination
 from vitgeom.report.fused_pair import FusedPair, MethodRow
 from vitgeom.report.fusion_verdict import FUSED
-from vitgeom.report.numbers import NONE, percent, points
+from vitgeom.report.numbers import NONE, percent, points, signed_points
 from vitgeom.report.verdict import spelled
 
 
@@ -94,7 +94,7 @@ def paper_figures(whole: Pooled, finished: Sequence[Combination]) -> list[tuple[
         finished: The pairs' recoverability.
     """
     recovered = [pair.r_any.value for pair in finished if pair.r_any is not None]
-    spread = f"{100 * min(recovered):.0f} to {percent(max(recovered))}" if recovered else NONE
+    spread = _spread(recovered) if recovered else NONE
     fused = FUSED in whole.names
     return [
         ("mean accuracy of VFusion", "91.4 %", spelled(whole.accuracy(FUSED) if fused else None)),
@@ -120,7 +120,13 @@ def spelled_difference(span: Interval | None, *, missing: str = NONE) -> str:
     """
     if span is None:
         return missing
-    return f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")
+    return f"{points(span.value)} ({signed_points(span.low)} to {signed_points(span.high)})"
+
+
+def _spread(shares: Sequence[float]) -> str:
+    """Return the least and the largest share, or the only one."""
+    low, high = 100 * min(shares), percent(max(shares))
+    return high if len(shares) == 1 else f"{low:.1f} to {high}"
 
 
 def _mean_accuracy(pairs: Sequence[FusedPair], name: str) -> float | None:

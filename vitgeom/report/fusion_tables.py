@@ -10,7 +10,7 @@ from vitgeom.report.fused_pair import FusedPair, MethodRow
 from vitgeom.report.fusion_means import method_means, paper_figures, spelled_difference
 from vitgeom.report.fusion_verdict import FUSED
 from vitgeom.report.markup import Markup, table
-from vitgeom.report.numbers import NONE, percent
+from vitgeom.report.numbers import NONE, counted, percent
 from vitgeom.report.verdict import spelled
 
 UNKNOWN = "not recorded"
@@ -84,8 +84,8 @@ def means(pairs: Sequence[FusedPair], whole: Pooled) -> Markup:
         ),
         rows,
         caption=(
-            f"Ablations: mean test accuracy over {whole.num_pairs} pairs of {datasets} {'dataset' if datasets == 1 else 'datasets'} and "
-            f"{len(backbones)} {'backbone' if len(backbones) == 1 else 'backbones'}, n = {whole.num_samples:,} test images. 95 % intervals from "
+            f"Ablations: mean test accuracy over {counted(whole.num_pairs, 'pair')} of {counted(datasets, 'dataset')} and "
+            f"{counted(len(backbones), 'backbone')}, n = {whole.num_samples:,} test images. 95 % intervals from "
             "resampled test images, the same for all methods and backbones, so differences are paired; they are about these datasets and "
             "backbones, not about others. McNemar p and cost of each pair stand in its own table."
         ),
@@ -104,7 +104,7 @@ def paper(whole: Pooled, finished: Sequence[Combination]) -> Markup:
         paper_figures(whole, finished),
         caption=(
             f"Paper / here: other datasets and backbones, so the sizes need not agree; signs and order are what can be compared. Here: "
-            f"{whole.num_pairs} pairs, n = {whole.num_samples:,} test images, 95 % intervals."
+            f"{counted(whole.num_pairs, 'pair')}, n = {whole.num_samples:,} test images, 95 % intervals."
         ),
     )
 

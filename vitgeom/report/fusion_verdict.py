@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from vitgeom.bootstrap import Interval
 from vitgeom.report.fused_pair import FusedPair, MethodRow
-from vitgeom.report.numbers import percent, points
+from vitgeom.report.numbers import counted, percent, points
 from vitgeom.report.verdict import spelled
 
 FUSED = "vfusion"
@@ -90,8 +90,7 @@ def fusion_headline(pairs: Sequence[FusedPair]) -> str:
         answers = [answer_to(pair, names) for pair in pairs]
         counts = [f"{kind.value} in {answers.count(kind)}" for kind in FusionAnswer if kind in answers]
         told.append(f"against {words} {', '.join(counts)}")
-    plural = "pair" if len(pairs) == 1 else "pairs"
-    return f"One classifier on all layers (VFusion), over {len(pairs)} {plural} of dataset and backbone: {'; '.join(told)}."
+    return f"One classifier on all layers (VFusion), over {counted(len(pairs), 'pair')} of dataset and backbone: {'; '.join(told)}."
 
 
 def _against(pair: FusedPair, names: Sequence[str], words: str) -> str | None:

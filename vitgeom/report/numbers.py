@@ -31,8 +31,27 @@ def points(difference: float | None, *, missing: str = NONE) -> str:
     """
     if difference is None:
         return missing
+    return f"{signed_points(difference)} points"
+
+
+def signed_points(difference: float) -> str:
+    """Return a difference of two shares in percentage points as a bare number with its sign; zero has none.
+
+    Args:
+        difference: The difference in -1..1.
+    """
     text = f"{100 * difference:+.1f}"
-    return f"{text.replace('-', '−') if text not in ('-0.0', '+0.0') else '0.0'} points"
+    return "0.0" if text in ("-0.0", "+0.0") else text.replace("-", "−")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return how many there are of something: "1 pair", "2 pairs".
+
+    Args:
+        number: How many.
+        noun: In the singular.
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def size(num_bytes: int | None, *, missing: str = NONE) -> str:

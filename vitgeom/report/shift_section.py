@@ -10,7 +10,7 @@ from vitgeom.report.combination import Failure
 from vitgeom.report.drawing import Drawing
 from vitgeom.report.markup import Markup, element, join
 from vitgeom.report.material import Material
-from vitgeom.report.numbers import percent, points
+from vitgeom.report.numbers import counted, percent, points
 from vitgeom.report.shift_figures import FUSED, LAST, told_apart
 from vitgeom.report.shifted_pair import ShiftedPair
 
@@ -51,7 +51,7 @@ def shift_headline(pairs: Sequence[ShiftedPair]) -> str:
         ahead = sum(span.low > 0 for span in spans)
         behind = sum(span.high < 0 for span in spans)
         told.append(
-            f"On damaged test images VFusion is ahead of the last layer in {ahead} of {len(spans)} pairs of dataset and backbone, behind in "
+            f"On damaged test images VFusion is ahead of the last layer in {ahead} of {counted(len(spans), 'pair')} of dataset and backbone, behind in "
             f"{behind} and not told apart in {len(spans) - ahead - behind}, by the mean over corruptions and severities."
         )
     grouped = [pair.label for pair in pairs if pair.subpopulations is not None]

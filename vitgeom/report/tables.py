@@ -8,7 +8,7 @@ from vitgeom.bootstrap import Interval
 from vitgeom.report.combination import Combination
 from vitgeom.report.markup import Markup, table
 from vitgeom.report.material import Cost
-from vitgeom.report.numbers import duration, percent, points, scientific, size
+from vitgeom.report.numbers import duration, percent, points, scientific, signed_points, size
 from vitgeom.report.verdict import answer, spelled
 
 NO_ERRORS = "no errors"
@@ -190,7 +190,7 @@ def quarantine(entries: Sequence[tuple[str, str, str]]) -> Markup:
 
 
 def _difference(span: Interval) -> str:
-    return f"{points(span.value)} ({100 * span.low:+.1f} to {100 * span.high:+.1f})".replace("-", "−")
+    return f"{points(span.value)} ({signed_points(span.low)} to {signed_points(span.high)})"
 
 
 def _number(span: Interval | None) -> str:

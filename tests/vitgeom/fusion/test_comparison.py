@@ -109,3 +109,31 @@ def test_what_does_not_match_is_refused():
             target=target[:0],
             layer_predictions=layers[:, :0],
         )
+
+
+def test_arrays_and_lists_give_the_same_table():
+    predictions, target, layers = made()
+    arrays = {name: given.numpy() for name, given in predictions.items()}
+    assert table(predictions=arrays, target=target.numpy(), layer_predictions=layers.numpy()) == table()
+    lists = {name: given.tolist() for name, given in predictions.items()}
+    assert table(predictions=lists, target=target.tolist(), layer_predictions=layers.tolist()) == table()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"target": ["owl"] * NUM}, "target must hold integers, got a list of something else"),
+        ({"target": torch.zeros(NUM)}, "target must hold integers, got torch.float32"),
+        (
+            {"predictions": {"vfusion": torch.zeros(NUM, dtype=torch.int64)}},
+            r"vfusion must have shape \[seeds, n\], got \[200\]",
+        ),
+        (
+            {"layer_predictions": torch.zeros(NUM, dtype=torch.int64)},
+            r"layer_predictions must have shape \[L, n\]",
+        ),
+    ],
+)
+def test_what_are_no_class_indices_is_refused(change, words):
+    with pytest.raises(InvalidInput, match=words):
+        table(**change)

@@ -60,10 +60,11 @@ def test_the_strength_of_least_validation_loss_is_kept():
     [
         ({"l2": ()}, "l2 must hold positive finite strengths, got \\[\\]"),
         ({"l2": (0.0,)}, "l2 must hold positive finite strengths"),
+        ({"l2": ("a",)}, r"l2 must be a list of positive finite strengths, got \('a',\)"),
         ({"max_components": 0}, "max_components must be >= 1, got 0"),
     ],
 )
 def test_parameters_out_of_range_are_refused(parameters, words):
     x, y = part(TRAIN)
     with pytest.raises(InvalidInput, match=words):
-        AllLayerConcatClassifier(**parameters).fit_evidence(gather_evidence(x[:60], y[:60]))
+        AllLayerConcatClassifier().set_params(**parameters).fit_evidence(gather_evidence(x[:60], y[:60]))

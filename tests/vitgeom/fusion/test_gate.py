@@ -79,8 +79,8 @@ def test_dropped_units_are_silent():
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ({"hidden_dim": 0}, "hidden_dim must be >= 1, got 0"),
-        ({"patience": 0}, "patience must be >= 1"),
+        ({"hidden_dim": 0}, "hidden_dim must be a whole number >= 1, got 0"),
+        ({"patience": 0}, "patience must be a whole number >= 1"),
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
         ({"learning_rate": 0.0}, "learning_rate must be > 0"),
     ],

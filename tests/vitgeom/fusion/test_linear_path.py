@@ -64,5 +64,6 @@ def test_no_coordinates_leave_the_class_frequencies(in_file):
         tol=1e-8,
     )
     assert path.weight.shape == (1, 0, 3)
+    assert torch.equal(path.logits(torch.zeros(2, 0)), path.bias.expand(2, 1, 3))
     expected = torch.bincount(y, minlength=3).double() / 60
     torch.testing.assert_close(torch.softmax(path.bias[0], dim=0), expected, atol=1e-6, rtol=0)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from vitgeom.errors import InvalidInput, UnknownName
@@ -22,6 +23,7 @@ def test_the_definitions_counted_from_one(num_layers):
 
 def test_a_list_is_taken_in_the_order_of_depth():
     assert select_layers([7, 2, 4], num_layers=12) == (2, 4, 7)
+    assert select_layers(np.array([7, 2, 4]), num_layers=12) == (2, 4, 7)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,11 @@ def test_a_list_is_taken_in_the_order_of_depth():
         ([0, 12], InvalidInput, r"layers 0..11, got \[12\]"),
         ([-1], InvalidInput, r"got \[-1\]"),
         ([3, 3], InvalidInput, "each layer once"),
+        ([1.0], InvalidInput, r"a list of whole numbers, the layers counted from 0, got \[1.0\]"),
+        ([True, False], InvalidInput, r"whole numbers.* got \[True, False\]"),
+        (["last"], InvalidInput, r"whole numbers.* got \['last'\]"),
+        (3, InvalidInput, "whole numbers.* got 3"),
+        (None, InvalidInput, "whole numbers.* got None"),
     ],
 )
 def test_what_selects_nothing_is_refused(selection, error, words):

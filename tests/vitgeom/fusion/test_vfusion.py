@@ -200,6 +200,12 @@ def test_a_fitted_classifier_survives_its_file_form(fitted):
     [
         ({"selection": "holistc"}, UnknownName, "Did you mean 'holistic'"),
         ({"layer_scaling": "qualty"}, UnknownName, "Did you mean 'quality'"),
+        (
+            {"layer_scaling": None},
+            InvalidInput,
+            'layer_scaling must be "quality", "none" or a number >= 0, got None',
+        ),
+        ({"layer_scaling": [1.0]}, InvalidInput, r"or a number >= 0, got \[1.0\]"),
         ({"layer_scaling": -1.0}, InvalidInput, "temperature of layer_scaling must be >= 0"),
         ({"latent_dim": 0}, InvalidInput, "latent_dim must be an integer >= 1, got 0"),
         ({"latent_dim": 10_000}, InvalidInput, r"latent_dim must be at most \d+, the independent directions"),

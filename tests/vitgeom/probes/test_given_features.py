@@ -34,3 +34,25 @@ def test_infinities_that_cancel_are_found():
     x = torch.tensor([[float("inf"), -float("inf")], [0.0, 0.0]])
     with pytest.raises(InvalidInput, match="first in row 0"):
         refuse_non_finite(x, name="X_test", layer=None)
+
+
+def test_chosen_rows_are_named_by_their_own_numbers():
+    x = torch.tensor([[0.0], [float("nan")]])
+    with pytest.raises(InvalidInput, match=r"in at least 1 row\(s\) at layer 0, first in row 9"):
+        refuse_non_finite(x, name="X", layer=0, numbers=torch.tensor([3, 9]))
+
+
+@pytest.mark.parametrize(
+    ("x", "kind"),
+    [
+        (torch.ones(2, 3).to_sparse(), "layout torch.sparse_coo"),
+        (torch.ones(2, 3, device="meta"), "meta tensor without values"),
+    ],
+)
+def test_a_tensor_without_rows_of_values_is_refused(x, kind):
+    with pytest.raises(InvalidInput, match=f"X at layer 1 must be a dense tensor, got a.*{kind}"):
+        layer_tensor(x, name="X", layer=1)
+
+
+def test_no_gradient_flows_through_features():
+    assert not layer_tensor(torch.ones(2, 3, requires_grad=True), name="X", layer=0).requires_grad

@@ -55,3 +55,21 @@ def test_a_table_of_labels_is_refused():
 def test_mixed_kinds_are_refused():
     with pytest.raises(InvalidInput, match="do not match the classes of kind int64"):
         class_index(label_array(["0", "1"], name="y"), np.array([0, 1]))
+
+
+def test_a_column_of_a_table_that_holds_strings_is_text():
+    given = np.array(["wren", "owl", "wren"], dtype=object)
+    array = label_array(given, name="y")
+    assert array.dtype.kind == "U"
+    assert array.tolist() == given.tolist()
+
+
+@pytest.mark.parametrize("y", [["owl", 1], ["owl", None], [1, 2]])
+def test_a_column_of_other_objects_is_refused(y):
+    with pytest.raises(InvalidInput, match="y must hold integers or strings, got object"):
+        label_array(np.array(y, dtype=object), name="y")
+
+
+def test_integers_that_would_wrap_round_are_refused():
+    with pytest.raises(InvalidInput, match="y must hold integers below 2\\^63, got 9223372036854775808"):
+        label_array(np.array([0, 2**63], dtype=np.uint64), name="y")

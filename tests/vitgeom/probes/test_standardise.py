@@ -77,3 +77,15 @@ def test_rows_in_a_file_give_the_same(weighted, chunk_rows):
     torch.testing.assert_close(streamed.std, memory.std, rtol=1e-10, atol=0)
     assert streamed.std[2] == 1
     assert streamed.mean[2] == x[-1, 2].double()
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e300])
+def test_features_whose_squares_overflow_are_refused_and_not_taken_for_constant(scale):
+    x = torch.randn(20, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    x[:, 1] *= scale
+    with pytest.raises(InvalidInput, match=r"squares to be finite .* in column 1"):
+        fit_standardiser(x)
+    with RowFile(width=3, dtype=x.dtype) as file:
+        file.append(x)
+        with pytest.raises(InvalidInput, match="column 1"):
+            stream_standardiser(file, chunk_rows=7)

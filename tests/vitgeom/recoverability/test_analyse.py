@@ -217,6 +217,14 @@ def test_arrays_give_the_same_report(verdicts):
     assert run(array, labels.numpy()) == run(logits, labels)
 
 
+def test_logits_that_are_still_in_a_graph_give_the_same_report(verdicts):
+    logits, labels = verdicts
+    given = {"num_bootstrap": 20, "num_permutations": 5}
+    plain = analyse(logits, labels, generator=generator_for(0, "graph"), **given)
+    kept = analyse(logits.clone().requires_grad_(), labels, generator=generator_for(0, "graph"), **given)
+    assert kept == plain
+
+
 def test_numbers_from_numpy_are_reported_as_plain_integers(verdicts):
     given = {"best_layer": np.int64(2), "num_bootstrap": np.int64(10), "generator": generator_for(0)}
     report = inspect.unwrap(analyse)(*verdicts, **given)

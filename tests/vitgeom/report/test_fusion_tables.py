@@ -40,6 +40,8 @@ def test_means_and_paper_have_a_column_per_backbone() -> None:
     text = words(fusion_tables.means(pairs, whole))
     assert "gap closed on nano_supervised on other backbone passes" in text
     assert "over 2 pairs of 1 dataset and 2 backbones, n = 300 test images" in text
+    alone = words(fusion_tables.means(pairs[:1], pooled(pairs[:1])))
+    assert "over 1 pair of 1 dataset and 1 backbone, n = 300 test images" in alone
     assert "not on all" in text
     assert "Paper / here" in words(fusion_tables.paper(whole, [combination()]))
 

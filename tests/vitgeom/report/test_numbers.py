@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from vitgeom.report.numbers import duration, percent, points, scientific, size
+from vitgeom.report.numbers import counted, duration, percent, points, scientific, signed_points, size
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,22 @@ def test_scientific() -> None:
 def test_a_share_that_rounds_to_nothing_has_no_sign() -> None:
     assert percent(-1e-9) == "0.0 %"
     assert percent(-0.01) == "-1.0 %"
+
+
+def test_the_ends_of_an_interval_have_the_signs_of_its_middle() -> None:
+    assert [signed_points(share) for share in (0.0, -0.0, 0.0001, 0.0123, -0.0123)] == [
+        "0.0",
+        "0.0",
+        "0.0",
+        "+1.2",
+        "−1.2",
+    ]
+
+
+def test_one_is_singular() -> None:
+    assert [counted(number, "pair") for number in (0, 1, 2, 1200)] == [
+        "0 pairs",
+        "1 pair",
+        "2 pairs",
+        "1,200 pairs",
+    ]

@@ -94,3 +94,7 @@ def test_machines_are_told_the_same() -> None:
     assert set(first["batch_statistics"]["mean_corruption_accuracy"]) == {"last_layer", "stacking", "vfusion"}
     assert set(first["batch_statistics"]["clean_accuracy"]) == {"last_layer", "stacking", "vfusion"}
     assert set(first["mean_corruption_accuracy"]) == {"last_layer", "stacking", "vfusion"}
+
+
+def test_one_pair_is_singular() -> None:
+    assert "in 1 of 1 pair of dataset and backbone" in shift_headline(PAIRS[:1])

@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.support.html_checks import read_page
 from tests.support.shifted_results import shifted_pair
 from vitgeom.report.markup import Markup
-from vitgeom.report.numbers import percent, points
+from vitgeom.report.numbers import percent, points, signed_points
 from vitgeom.report.shift_figures import advantage
 from vitgeom.report.shift_tables import conditions, groups, means
 
@@ -31,7 +31,7 @@ def test_every_condition_is_a_row() -> None:
     for one in pair.conditions:
         span = advantage(pair, one.corruption, one.severity)
         assert span is not None
-        ends = f"{100 * span.low:+.1f} to {100 * span.high:+.1f}".replace("-", "−")
+        ends = f"{signed_points(span.low)} to {signed_points(span.high)}"
         assert f"{one.corruption.replace('_', ' ')} {one.severity} {points(span.value)} ({ends})" in text
         last, fused = (one.adapted.score(name) for name in ("last_layer", "vfusion"))
         assert last is not None
