@@ -22,7 +22,7 @@ def summary(folder: Path, **options: Any) -> tuple[dict[str, Any], Any, Any]:
     content, receipt = summarise_targets(
         sealed,
         dataset=noise(),
-        layout=opened_backbone(BACKBONE.to_json(), device="cpu").spec.layout,
+        backbone=opened_backbone(BACKBONE.to_json(), device="cpu"),
         store=str(folder),
         num_bootstrap=50,
         seed=0,
@@ -72,7 +72,7 @@ def test_damaged_figures_are_refused(tmp_path: Path) -> None:
         summarise_targets(
             sealed,
             dataset=noise(),
-            layout=opened_backbone(BACKBONE.to_json(), device="cpu").spec.layout,
+            backbone=opened_backbone(BACKBONE.to_json(), device="cpu"),
             store=str(tmp_path),
             num_bootstrap=50,
             seed=0,
