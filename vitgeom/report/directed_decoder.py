@@ -236,10 +236,14 @@ def _rank_range(found: Sequence[Mapping[str, Any] | None]) -> RankRange | None:
 
 
 def _is_close(verdict: Mapping[str, Any]) -> bool:
-    """Say whether an image lies near a border; where there is no choice of regime there is none."""
-    margins = (verdict["kappa_margin"], verdict["variation_margin"])
-    chosen = verdict["name"] not in ("structural", "undefined")
-    return chosen and any(margin is not None and abs(margin) < CLOSE for margin in margins)
+    """Say whether an image lies near a border of its regime: that of few tokens, and, unless it is one of these, that between few and many directions."""
+    if verdict["name"] in ("structural", "undefined"):
+        return False
+    borders = (
+        ("variation_margin",) if verdict["name"] == "token_local" else ("variation_margin", "kappa_margin")
+    )
+    margins = (verdict[border] for border in borders)
+    return any(margin is not None and abs(margin) < CLOSE for margin in margins)
 
 
 def _bounds(images: Sequence[Mapping[str, Any]]) -> tuple[Bound, ...]:

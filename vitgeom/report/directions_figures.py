@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from statistics import mean
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
@@ -25,6 +26,7 @@ STYLES: tuple[tuple[Role, str, str], ...] = (
     (palette.UNIFORM, "v", "-"),
 )
 """Colour, marker and dashes of the first, second, ... layer of a figure, or decoder of the map; they begin anew after the last."""
+RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 BINS = 16
 LEAST = 1e-8
 """Eigenvalues below this share of the largest are called zero."""
@@ -76,7 +78,7 @@ def captured_shares(layers: Sequence[DecoderDirections], *, where: str, name: st
         axes.set(ylim=(0, 103), xlim=(0, longest + 0.25 * (1 + len(drawn)) + 0.1))
         axes.set(xlabel="directions r", ylabel="share of the sensitivity (%)")
         axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, min_n_ticks=1))
-        figure.legend(loc="outside upper left", ncols=3)
+        figure.legend(loc="outside upper left", ncols=2)
 
     told = "; ".join(
         f"layer {one.layer}: {spelled(one.value('kappa'))} at {one.found}, a flat spectrum {percent(one.flat)}"
@@ -219,10 +221,14 @@ def _curve(axes: Axes, curves: Sequence[Sequence[float]], *, place: int, label: 
     )  # fmt: skip
 
 
-def _plain_log(axis: object, ends: tuple[float, float]) -> None:
-    """Label a logarithmic axis with plain numbers: every decade, or 1, 2, 5 where there are few."""
-    decades = math.log10(ends[1] / ends[0])
-    subs = (1.0,) if decades > 3 else (1.0, 2.0, 5.0)
-    axis.set_major_locator(LogLocator(subs=subs, numticks=9))  # type: ignore[attr-defined]
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))  # type: ignore[attr-defined]
-    axis.set_minor_formatter(NullFormatter())  # type: ignore[attr-defined]
+def _plain_log(axis: Axis, ends: tuple[float, float]) -> None:
+    """Label a logarithmic axis in plain characters: powers of ten, or 1, 2, 5 where there are few of these."""
+    wide = math.log10(ends[1] / ends[0]) > 3
+    axis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0), numticks=9))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _power(value) if wide else f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _power(value: float) -> str:
+    """Return a power of ten as 10 with a raised exponent."""
+    return f"10{str(round(math.log10(value))).translate(RAISED)}"

@@ -86,23 +86,29 @@ MAP_CAPTION = (
 
 
 def _block(pair: DirectedPair, number: int, drawings: Mapping[str, Drawing]) -> Markup:
-    figures = [
+    places = list(enumerate(pair.by_decoder().values(), start=1))
+    curves = [
         _figure(drawings[key], caption)
-        for place, layers in enumerate(pair.by_decoder().values(), start=1)
+        for place, layers in places
         for key, caption in (
             (f"captured-{number}-{place}", _captured_caption(layers)),
             (f"spectrum-{number}-{place}", f"n = {layers[0].images:,} images; {SPREAD}."),
             (f"density-{number}-{place}", _density_caption(layers)),
-            (f"tokens-{number}-{place}", MAPS_CAPTION),
         )
         if key in drawings
+    ]
+    maps = [
+        _figure(drawings[key], MAPS_CAPTION)
+        for place, _ in places
+        if (key := f"tokens-{number}-{place}") in drawings
     ]
     return join(
         [
             element("h3", pair.label),
             element("div", *(_card(one) for one in pair.decoders), class_="cards"),
             *_advice(pair),
-            element("div", *figures, class_="figures"),
+            element("div", *curves, class_="figures"),
+            element("div", *maps, class_="figures"),
             directions_tables.ranks(pair),
             directions_tables.tokens(pair),
             element(

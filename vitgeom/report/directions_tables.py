@@ -33,10 +33,10 @@ def ranks(pair: DirectedPair) -> Markup:
             one.found,
             spelled(one.value("kappa"), missing=UNDEFINED),
             percent(one.flat),
+            rank_90(one),
             _spelled(one.value("participation_ratio")),
             _spelled(one.value("entropy_rank"), missing="not measured"),
             _spelled(one.value("stable_rank")),
-            rank_90(one),
             _spelled(one.value("norm")),
             f"{one.recipe}, {significant(one.products / one.images)}",
         )
@@ -49,10 +49,10 @@ def ranks(pair: DirectedPair) -> Markup:
             "directions R",
             "held: kappa_cap(R)",
             "flat spectrum",
+            "directions for 90 %",
             "participation ratio",
             "entropy rank",
             "stable rank",
-            "directions for 90 %",
             "‖J‖²",
             "recipe, products per image",
         ),
@@ -80,7 +80,7 @@ def tokens(pair: DirectedPair) -> Markup:
                 )
             ),
             significant(one.scatter),
-            ", ".join(f"{REGIMES[name]} {one.regimes[name]}" for name in REGIMES if name in one.regimes),
+            ", ".join(f"{REGIMES[name]}: {one.regimes[name]}" for name in REGIMES if name in one.regimes),
             one.close,
         )
         for one in pair.decoders
@@ -147,8 +147,8 @@ def _bound_rows(one: DecoderDirections) -> list[tuple[str, ...]]:
             one.label,
             str(bound.theorem),
             CLAIMS.get(bound.check, bound.check.replace("_", " ")),
-            significant(bound.measured),
-            significant(bound.bound),
+            _precise(bound.measured),
+            _precise(bound.bound),
             significant(bound.slack),
             f"{bound.images:,}",
             _holds(bound),
@@ -171,6 +171,11 @@ def _bound_rows(one: DecoderDirections) -> list[tuple[str, ...]]:
 
 def _holds(bound: Bound) -> str:
     return "yes" if not bound.violated else f"NO, on {bound.violated:,} ({bound.sample})"
+
+
+def _precise(number: float) -> str:
+    """Return five digits: a figure that meets its bound differs from it in the last ones."""
+    return (f"{number:.5g}" if abs(number) >= 1e-3 or number == 0 else f"{number:.1e}").replace("-", "−")
 
 
 def _spelled(span: Interval | None, *, missing: str = UNDEFINED) -> str:

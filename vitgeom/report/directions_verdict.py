@@ -29,12 +29,13 @@ def directions_headline(pairs: Sequence[DirectedPair]) -> str:
     if not decoders:
         return "No decoder was diagnosed."
     counts = [
-        f"{sum(one.regime == name for one in decoders)} {words}"
+        f"{words} in {sum(one.regime == name for one in decoders)}"
         for name, words in REGIMES.items()
         if any(one.regime == name for one in decoders)
     ]
     where = f"on {len(pairs)} pair{'s' if len(pairs) > 1 else ''} of dataset and backbone"
-    return f"What decides the output of {len(decoders)} decoders and layers {where}: {'; '.join(counts)}. {bounds_sentence(pairs)}"
+    several = f"{len(decoders)} decoder{'s' if len(decoders) > 1 else ''} and layers {where}"
+    return f"What the output depends on, over {several}: {'; '.join(counts)}. {bounds_sentence(pairs)}"
 
 
 def bounds_sentence(pairs: Sequence[DirectedPair]) -> str:

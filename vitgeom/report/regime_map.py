@@ -60,33 +60,12 @@ def regime_map(pairs: Sequence[DirectedPair], *, name: str) -> Drawing:
         axes.set(xscale="log", xlim=(least, most), ylim=(-4, 118))
         axes.set(xlabel="variation (CV) over patches", ylabel="held by R directions (%)")
         axes.set_yticks([0, 20, 40, 60, 80, 100])
-        axes.text(
-            0.97,
-            0.985,
-            "few tokens",
-            transform=axes.transAxes,
-            ha="right",
-            va="top",
-            color=palette.MUTED.light,
-        )
-        axes.text(
-            0.03,
-            0.985,
-            "few directions",
-            transform=axes.transAxes,
-            ha="left",
-            va="top",
-            color=palette.MUTED.light,
-        )
-        axes.text(
-            0.03,
-            0.02,
-            "many directions",
-            transform=axes.transAxes,
-            ha="left",
-            va="bottom",
-            color=palette.MUTED.light,
-        )
+        for x, y, words, side, level in (
+            (1.06 * variation, 116, "few tokens", "left", "top"),
+            (variation / 1.06, 116, "few directions", "right", "top"),
+            (variation / 1.06, 0, "many directions", "right", "center"),
+        ):
+            axes.text(x, y, words, ha=side, va=level, color=palette.MUTED.light)
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0), numticks=9))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())

@@ -55,7 +55,7 @@ def token_maps(pair: DirectedPair, layers: Sequence[DecoderDirections], *, name:
             ]
         y += high + LINE * len(pair.prefix) + GAP
     parts.append(_scale(y))
-    y += 2 * LINE + 4
+    y += LINE
     return Drawing(
         name=name,
         title=f"Where it looks: {layers[0].title}, {pair.label}",
@@ -143,7 +143,7 @@ def _scale(top: float) -> Markup:
             height=12,
             fill_opacity=f"{DARKEST * value:.2f}",
             style=f"fill:var({palette.PERMUTATION.variable});stroke:var({palette.RULE.variable})",
-        )  # fmt: skip
+        )
         for place, value in enumerate(SCALE)
     ]
     words = _text(24 * len(SCALE) + 8, top + 11, "0 to the largest patch")
