@@ -163,7 +163,7 @@ def density(layers: Sequence[DecoderDirections], *, where: str, name: str) -> Dr
                 label=f"layer {one.layer}",
             )
         axes.set(xscale="log", yscale="log", xlabel="eigenvalue of JᵀJ", ylabel="how many")
-        axes.set_ylim(bottom=0.5)
+        axes.set_ylim(bottom=0.7)
         for axis, ends in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
             _plain_log(axis, ends)
         figure.legend(loc="outside upper left", ncols=3)

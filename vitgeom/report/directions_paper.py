@@ -76,7 +76,7 @@ def paper(pairs: Sequence[DirectedPair]) -> Markup:
 
 
 def _rows(pairs: Sequence[DirectedPair], figure: PaperFigure) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for pair in pairs:
         found = [one for name in figure.decoders for one in pair.by_decoder().get(name, ())]
         if found:

@@ -35,7 +35,7 @@ def ranks(pair: DirectedPair) -> Markup:
             percent(one.flat),
             rank_90(one),
             _spelled(one.value("participation_ratio")),
-            _spelled(one.value("entropy_rank"), missing="not measured"),
+            _spelled(one.value("entropy_rank"), missing="not measured" if one.density is None else UNDEFINED),
             _spelled(one.value("stable_rank")),
             _spelled(one.value("norm")),
             f"{one.recipe}, {significant(one.products / one.images)}",
@@ -67,7 +67,7 @@ def tokens(pair: DirectedPair) -> Markup:
     Args:
         pair: Of one dataset × backbone.
     """
-    rows = [
+    rows: list[tuple[str | int, ...]] = [
         (
             one.label,
             *(

@@ -33,7 +33,8 @@ def token_maps(pair: DirectedPair, layers: Sequence[DecoderDirections], *, name:
         name: Key of the drawing.
     """
     samples = [shown.sample for shown in layers[0].maps]
-    tile = (WIDTH - GAP * (len(samples) - 1)) / max(3, len(samples))
+    side_by_side = max(3, len(samples))
+    tile = (WIDTH - GAP * (side_by_side - 1)) / side_by_side
     high = tile * pair.grid[0] / pair.grid[1]
     parts: list[Markup] = [_definitions(pair, samples, name, tile, high)]
     y = 0.0
@@ -41,7 +42,7 @@ def token_maps(pair: DirectedPair, layers: Sequence[DecoderDirections], *, name:
         parts.append(_picture(name, column, column * (tile + GAP), y, opacity=None))
     y += high + GAP / 2
     for one in layers:
-        parts.append(_text(0, y + LINE - 4, f"layer {one.layer}"))
+        parts.append(_text(0.0, y + LINE - 4, f"layer {one.layer}"))
         y += LINE + 2
         for column, shown in enumerate(one.maps):
             left = column * (tile + GAP)
@@ -146,7 +147,7 @@ def _scale(top: float) -> Markup:
         )
         for place, value in enumerate(SCALE)
     ]
-    words = _text(24 * len(SCALE) + 8, top + 11, "0 to the largest patch")
+    words = _text(24.0 * len(SCALE) + 8, top + 11, "0 to the largest patch")
     return element("g", *squares, words)
 
 

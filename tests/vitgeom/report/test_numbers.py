@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from vitgeom.report.numbers import duration, percent, points, scientific, size
+from vitgeom.report.numbers import between, duration, percent, points, scientific, significant, size
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,25 @@ def test_scientific() -> None:
 def test_a_share_that_rounds_to_nothing_has_no_sign() -> None:
     assert percent(-1e-9) == "0.0 %"
     assert percent(-0.01) == "-1.0 %"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (0.45678, "0.457"),
+        (-2.0, "−2"),
+        (282.4, "282"),
+        (12345.0, "12,300"),
+        (999999.0, "1.0e+06"),
+        (0.000123, "1.2e−04"),
+        (None, "none"),
+    ],
+)
+def test_significant(number: float | None, text: str) -> None:
+    assert significant(number) == text
+
+
+def test_between_shows_a_spread_where_there_is_one() -> None:
+    assert between(0.45, 0.4, 0.512) == "0.45 (0.4 to 0.512)"
+    assert between(0.45, 0.45, 0.45) == "0.45"
