@@ -70,7 +70,9 @@ def diagnose_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, re
     content, receipt = summarise_targets(
         sealed,
         dataset=cell.dataset_ref,
-        layout=opened_backbone(cell.backbone_ref.to_json(), device="cpu").spec.layout,
+        backbone=opened_backbone(
+            cell.backbone_ref.at_size(wanted.params.extract.image_size).to_json(), device="cpu"
+        ),
         store=wanted.store,
         num_bootstrap=params.num_bootstrap,
         seed=wanted.params.seed,

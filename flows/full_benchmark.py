@@ -87,7 +87,12 @@ def full_benchmark(
     summary = Summary(wanted.profile, tuple(outcomes), (*fused, *across), subject=wanted.subject)
     for line in summary.lines():
         console.say(line)
-    page = report(study, failed=problems(outcomes), unfused=problems([*fused, *across]))
+    page = report(
+        study,
+        failed=problems(outcomes),
+        unfused=problems([*fused, *across]),
+        undiagnosed=problems(looked),
+    )
     tracked = record(wanted, probed=outcomes, fused=[*fused, *across], page=page, tags=run_file.tags)
     artifacts.publish(summary, page=page.uri)
     steps = {

@@ -144,14 +144,16 @@ def _cell_record(
     manifest, _ = results.read_features(cell)
     findings = RecoverabilityReport.from_json(results.read_recoverability(cell)["report"])
     shifted = None if fused is None else _current_shift(results, cell)
+    directed = results.read_directions(cell)
     return CellRecord(
         name=cell.name,
-        key=_key(fitted, fused, shifted),
+        key=_key(fitted, fused, shifted, directed),
         params=dict(params),
         metrics=(
             *_metrics(findings),
             *([] if fused is None else _method_metrics(results.read_fusion(cell))),
             *([] if shifted is None else _shift_metrics(shifted)),
+            *([] if directed is None else _direction_metrics(directed)),
         ),
         tags={
             "vitgeom.dataset": cell.dataset,
@@ -166,11 +168,19 @@ def _cell_record(
     )
 
 
-def _key(fitted: Receipt, fused: Receipt | None, shifted: Mapping[str, Any] | None) -> str:
-    """Return what came out for a cell, in one digest; figures under shift count where there are some."""
-    if fused is None:
-        return fitted.digest
-    return fingerprint([fitted.digest, fused.digest, *([] if shifted is None else [fingerprint(shifted)])])
+def _key(
+    fitted: Receipt,
+    fused: Receipt | None,
+    shifted: Mapping[str, Any] | None,
+    directed: Mapping[str, Any] | None,
+) -> str:
+    """Return what came out for a cell, in one digest; figures under shift and directions count where there are some."""
+    parts = [
+        fitted.digest,
+        *([] if fused is None else [fused.digest]),
+        *(fingerprint(found) for found in (shifted, directed) if found is not None),
+    ]
+    return fitted.digest if len(parts) == 1 else fingerprint(parts)
 
 
 def _current_shift(results: Results, cell: Cell) -> dict[str, Any] | None:
@@ -201,6 +211,19 @@ def _shift_metrics(shifted: Mapping[str, Any]) -> list[Metric]:
             for methods in groups
             for name, one in methods.items()
         ),
+    ]
+
+
+def _direction_metrics(directed: Mapping[str, Any]) -> list[Metric]:
+    """Return the mean over images of every figure of every decoder and layer that is defined."""
+    return [
+        Metric(
+            f"directions.{name}.{pair['decoder']['name']}-layer{pair['decoder']['layer']}",
+            found["mean"]["value"],
+        )
+        for pair in directed["pairs"]
+        for name, found in pair["figures"]["figures"].items()
+        if found is not None
     ]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from flows import console
 from flows.cell import Cell
@@ -23,6 +24,7 @@ from tasks.receipt import Receipt
 from tasks.report_request import (
     CombinationSource,
     DatasetNote,
+    DirectionSource,
     FusionSource,
     QuarantineNote,
     RenderRequest,
@@ -36,7 +38,10 @@ TITLE = "What earlier layers know that the last layer gets wrong"
 
 @flow(name="report", run_name="write report")
 def report(
-    study: Study, failed: Mapping[str, str] | None = None, unfused: Mapping[str, str] | None = None
+    study: Study,
+    failed: Mapping[str, str] | None = None,
+    unfused: Mapping[str, str] | None = None,
+    undiagnosed: Mapping[str, str] | None = None,
 ) -> Receipt:
     """Write the page, its figures and its tables.
 
@@ -44,6 +49,7 @@ def report(
         study: Which cells.
         failed: Name of a cell that did not finish -> the reason.
         unfused: Name of a cell, or of several backbones together, whose fusion failed -> the reason.
+        undiagnosed: Name of a cell whose decoders could not be diagnosed -> the reason.
 
     Returns:
         The receipt of the page.
@@ -52,7 +58,7 @@ def report(
         InvalidInput: A cell has no results yet.
     """
     wanted = study.resolve()
-    receipt = render(request_for_page(wanted, failed or {}, unfused or {}))
+    receipt = render(request_for_page(wanted, failed or {}, unfused or {}, undiagnosed or {}))
     console.say(f"report: {receipt.uri}")
     return receipt
 
@@ -64,7 +70,10 @@ def render(request: RenderRequest) -> Receipt:
 
 
 def request_for_page(
-    wanted: Resolved, failed: Mapping[str, str], unfused: Mapping[str, str]
+    wanted: Resolved,
+    failed: Mapping[str, str],
+    unfused: Mapping[str, str],
+    undiagnosed: Mapping[str, str],
 ) -> RenderRequest:
     """Gather what the page shows."""
     results = Results(wanted.out)
@@ -80,6 +89,11 @@ def request_for_page(
             *_across(finished, wanted, results, unfused),
         ),
         shift=tuple(source for cell in finished for source in _shift(cell, results, unfused)),
+        directions=tuple(
+            source
+            for cell in wanted.cells
+            for source in _directions(cell, results, undiagnosed.get(cell.name), extracted=cell in finished)
+        ),
         costs=tuple(cost for cell in finished for cost in _costs(cell, wanted, results)),
         provenance=provenance(wanted.params),
         out=str(wanted.out),
@@ -125,6 +139,29 @@ def _shift(cell: Cell, results: Results, unfused: Mapping[str, str]) -> Iterator
         reason = "its figures under shift are of earlier classifiers. Run vitgeom shift again, then vitgeom stage report"
         console.warn(f"{cell.name}: {reason}")
         yield named(failed=f"{reason[0].upper()}{reason[1:]}.")
+
+
+def _directions(
+    cell: Cell, results: Results, problem: str | None, *, extracted: bool
+) -> Iterator[DirectionSource]:
+    """Yield to what a cell's decoders react, if they were diagnosed; figures of other images or weights than the features' are not shown."""
+    named = partial(DirectionSource, dataset=cell.dataset_name, backbone=cell.backbone)
+    found = None if problem else results.read_directions(cell)
+    if problem:
+        yield named(failed=problem)
+    elif found is None:
+        return
+    elif extracted and not _of_these_features(found, cell, results):
+        reason = "its directions are of other images or weights. Run vitgeom stage diagnose again, then vitgeom stage report"
+        console.warn(f"{cell.name}: {reason}")
+        yield named(failed=f"{reason[0].upper()}{reason[1:]}.")
+    else:
+        yield named(figures=str(results.directions(cell).absolute()))
+
+
+def _of_these_features(found: Mapping[str, Any], cell: Cell, results: Results) -> bool:
+    description = results.read_features(cell)[0].description
+    return found.get("of") == {key: description[key] for key in ("dataset", "weights")}
 
 
 def _across(

@@ -3,6 +3,7 @@
 ::
 
     features/<dataset>/<backbone>.json           manifest of the stored features, and what the dataset is
+    features/<dataset>/<backbone>.directions.json    to which directions and tokens decoders react, if they were diagnosed
     probes/<dataset>/<backbone>.safetensors      fitted probes
     probes/<dataset>/<backbone>.json             how they were fitted and chosen
     sweep/<dataset>/<backbone>.json              best settings of VFusion by validation, if swept
@@ -11,7 +12,6 @@
     fusion/<dataset>/<backbone>.json             how methods compare that fuse the layers, what each chose, which failed and why
     fusion/<dataset>/<backbone>.safetensors      their class indices on the test images, by method and seed
     fusion/<dataset>/<backbone>.shift.json       the same classifiers on shifted test sets, if they were asked about some
-    directions/<dataset>/<backbone>.json         to which directions and tokens decoders react, if they were diagnosed
     horizontal/<dataset>.json                    the same table for the last layers of all backbones together
     horizontal/<dataset>.safetensors             their class indices on the test images
     report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
@@ -168,7 +168,7 @@ class Results:
 
     def directions(self, cell: Cell) -> Path:
         """Return the place of what a cell's decoders react to."""
-        return self.folder / "directions" / f"{cell.path}.json"
+        return self.folder / "features" / f"{cell.path}.directions.json"
 
     def write_directions(self, cell: Cell, content: bytes) -> None:
         """Write what a cell's decoders react to."""

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
+from tasks.bound_checks import bound_checks
 from tasks.decoding import image_batches
 from tasks.extract_features import PROCESS_BYTES, torch_threads
 from tasks.footprint import peak_bytes
@@ -22,9 +24,11 @@ from tasks.target_request import TargetRequest
 from vitgeom.backbones import Backbone
 from vitgeom.data import Split
 from vitgeom.decoders import jacobian_of, load_decoder
+from vitgeom.decoders.output_metrics import output_metric
 from vitgeom.errors import CorruptData
 from vitgeom.seeding import generator_for
 from vitgeom.spectra import Diagnosis, diagnose
+from vitgeom.spectra.theorems import BoundCheck
 from vitgeom.store.targets import TargetStore, open_targets
 from vitgeom.store.uri import Root
 
@@ -60,11 +64,12 @@ def run(request: TargetRequest) -> Receipt:
         request.backbone, device=request.device, weights_digest=store.description["weights"]
     )
     with torch_threads(request.threads):
-        found, paths = _diagnosed(request, split, backbone)
+        diagnosed, paths = _diagnosed(request, split, backbone)
+    found = [each for each, _ in diagnosed]
     samples = [str(split.sample_ids[image]) for image in request.images]
     figures = [
-        image_figures(each, sample=sample, image=image)
-        for each, sample, image in zip(found, samples, request.images, strict=True)
+        image_figures(each, checks, sample=sample, image=image)
+        for (each, checks), sample, image in zip(diagnosed, samples, request.images, strict=True)
     ]
     write_figures(store, request.split, request.start, figures)
     store.write_range(
@@ -104,10 +109,10 @@ def memory(request: TargetRequest) -> int:
 
 def _diagnosed(
     request: TargetRequest, split: Split, backbone: Backbone
-) -> tuple[list[Diagnosis], dict[str, str]]:
-    """Return one diagnosis per image, and how products were computed."""
+) -> tuple[list[tuple[Diagnosis, dict[str, BoundCheck]]], dict[str, str]]:
+    """Return one diagnosis per image with the checks of its bounds, and how products were computed."""
     decoder = load_decoder(request.decoder.name, backbone, layer=request.decoder.layer)
-    found: list[Diagnosis] = []
+    found: list[tuple[Diagnosis, dict[str, BoundCheck]]] = []
     paths: dict[str, str] = {}
     for image in request.images:
         [pixels] = next(
@@ -115,21 +120,21 @@ def _diagnosed(
                 split, preprocess=backbone.preprocess, rows=[(image, image + 1)], name=request.split
             )
         )
-        operator = jacobian_of(
-            decoder.at(pixels), backbone, metric=request.decoder.metric, max_bytes=request.max_bytes
-        )
+        bound = decoder.at(pixels)
+        operator = jacobian_of(bound, backbone, metric=request.decoder.metric, max_bytes=request.max_bytes)
         paths = {"jvp_path": operator.jvp_path, "vjp_path": operator.vjp_path}
-        found.append(
-            diagnose(
-                operator,
-                rank=request.rank,
-                recipe=request.recipe,
-                budget=request.budget,
-                num_tokens=backbone.spec.layout.num_tokens,
-                num_prefix=backbone.spec.layout.num_prefix,
-                generator=generator_for(request.seed, "targets", str(split.sample_ids[image])),
-            )
+        diagnosis = diagnose(
+            operator,
+            rank=request.rank,
+            recipe=request.recipe,
+            budget=request.budget,
+            num_tokens=backbone.spec.layout.num_tokens,
+            num_prefix=backbone.spec.layout.num_prefix,
+            generator=generator_for(request.seed, "targets", str(split.sample_ids[image])),
         )
+        with torch.no_grad():
+            metric = output_metric(request.decoder.metric, bound(bound.features))
+        found.append((diagnosis, bound_checks(diagnosis, operator, bound, metric=metric)))
     return found, paths
 
 

@@ -77,10 +77,7 @@ def plan(
         InvalidInput: The backbone lacks a token or a layer, the image size is illegal, a split is empty; before any image is decoded.
         StoreError: The store cannot be used.
     """
-    if settings.image_size is not None:
-        backbone = BackboneRef.from_options(
-            backbone.name, **{**dict(backbone.options), "image_size": settings.image_size}
-        )
+    backbone = backbone.at_size(settings.image_size)
     data = opened_images(dataset.to_json())
     model = opened_backbone(backbone.to_json(), device="cpu")
     model.spec.check_tokens(settings.tokens)

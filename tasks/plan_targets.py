@@ -73,10 +73,7 @@ def plan_targets(
         InvalidInput: The backbone has no such layer or no head for it; the rank exceeds what a Jacobian can have.
         StoreError: The store cannot be used.
     """
-    if settings.image_size is not None:
-        backbone = BackboneRef.from_options(
-            backbone.name, **{**dict(backbone.options), "image_size": settings.image_size}
-        )
+    backbone = backbone.at_size(settings.image_size)
     data = opened_images(dataset.to_json())
     model = opened_backbone(backbone.to_json(), device="cpu")
     load_decoder(decoder.name, model, layer=decoder.layer)  # refuses what cannot be, before anything is made

@@ -16,6 +16,7 @@ from tasks.receipt import Receipt
 from tasks.report_request import CombinationSource, FusionSource, RenderRequest
 from tasks.report_stamp import finished_report, stamp_of, write_stamp
 from vitgeom.report.combination import Combination, Failure
+from vitgeom.report.directed_pair import parse_directed_pair
 from vitgeom.report.fused_pair import FusedPair, parse_fused_pair
 from vitgeom.report.gallery import paint_gallery
 from vitgeom.report.joined_pair import joined
@@ -90,6 +91,7 @@ def _stamp(request: RenderRequest) -> str:
         "combinations": {"__all__": set(RESULTS)},
         "fusion": {"__all__": {"comparison", "predictions"}},
         "shift": {"__all__": {"evaluation"}},
+        "directions": {"__all__": {"figures"}},
     }
     sources = [source for source in request.combinations if source.failed is None]
     results = [_read(getattr(source, name)) for source in sources for name in RESULTS]
@@ -97,6 +99,7 @@ def _stamp(request: RenderRequest) -> str:
     results += [_read(source.comparison) for source in made]
     results += [hashlib.sha256(_read_bytes(source.predictions)).hexdigest() for source in made]
     results += [_read(source.evaluation) for source in request.shift if source.failed is None]
+    results += [_read(source.figures) for source in request.directions if source.failed is None]
     return stamp_of(request.model_dump(mode="json", exclude=addresses), results)
 
 
@@ -157,6 +160,18 @@ def _material(request: RenderRequest) -> Material:
         unshifted=tuple(
             Failure(source.dataset, source.backbone, source.failed)
             for source in request.shift
+            if source.failed is not None
+        ),
+        directed=tuple(
+            parse_directed_pair(
+                dataset=source.dataset, backbone=source.backbone, content=_read(source.figures)
+            )
+            for source in request.directions
+            if source.failed is None
+        ),
+        undirected=tuple(
+            Failure(source.dataset, source.backbone, source.failed)
+            for source in request.directions
             if source.failed is not None
         ),
     )

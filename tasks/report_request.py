@@ -22,6 +22,9 @@ What the caller hands over (all small JSON; URIs are anything that ``vitgeom.sto
                              seconds_per_image={"vfusion": 2e-5}),),
         # what the same classifiers do under shift, where they were asked
         shift=(ShiftSource(dataset="digits", backbone="nano_supervised", evaluation=".../shift/digits/nano_supervised.json"),),
+        # to which directions and tokens decoders react, where they were diagnosed
+        directions=(DirectionSource(dataset="digits", backbone="nano_supervised",
+                                    figures=".../features/digits/nano_supervised.directions.json"),),
         costs=(StageCost(stage="extract", dataset="digits", backbone="nano_supervised", seconds=3.2,
                          bytes=1048576, peak_bytes=500000000, rows=1797),),
         provenance={"git": {"commit": "abc"}, "versions": {"torch": "2.13"}, "params": {...}, "machine": {...},
@@ -29,7 +32,7 @@ What the caller hands over (all small JSON; URIs are anything that ``vitgeom.sto
         out="results/embedded",
     )
 
-``dataset`` and ``backbone`` are the labels that a reader sees. ``datasets``, ``fusion``, ``shift``, ``costs`` and ``provenance`` may be empty.
+``dataset`` and ``backbone`` are the labels that a reader sees. ``datasets``, ``fusion``, ``shift``, ``directions``, ``costs`` and ``provenance`` may be empty.
 """
 
 from __future__ import annotations
@@ -110,6 +113,24 @@ class ShiftSource(_Small):
         return self
 
 
+class DirectionSource(_Small):
+    """To which directions and tokens the decoders of one pair react: the URI of the figures, or the reason why they cannot be shown."""
+
+    dataset: str
+    backbone: str
+    figures: str | None = None
+    failed: str | None = None
+
+    @model_validator(mode="after")
+    def _made_or_failed(self) -> DirectionSource:
+        if (self.figures is None) == (self.failed is None):
+            raise ValueError(
+                f"{self.dataset} × {self.backbone} must give either figures (they were made) or failed (the reason), "
+                f"got {self.model_dump(exclude_none=True)}."
+            )
+        return self
+
+
 class QuarantineNote(_Small):
     """A file of a dataset that could not be used."""
 
@@ -149,6 +170,7 @@ class RenderRequest(Request):
     datasets: tuple[DatasetNote, ...] = ()
     fusion: tuple[FusionSource, ...] = ()
     shift: tuple[ShiftSource, ...] = ()
+    directions: tuple[DirectionSource, ...] = ()
     costs: tuple[StageCost, ...] = ()
     provenance: dict[str, Any] = Field(default_factory=dict)
     out: str

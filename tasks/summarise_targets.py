@@ -19,8 +19,8 @@ from tasks.receipt import Receipt
 from tasks.stored_results import json_bytes
 from tasks.target_figures import read_figures
 from tasks.target_request import DecoderRef
-from vitgeom.backbones import TokenLayout
-from vitgeom.data import DatasetRef
+from vitgeom.backbones import Backbone
+from vitgeom.data import DatasetRef, LabelledImages
 from vitgeom.seeding import generator_for
 from vitgeom.spectra.dataset import ImageFigures, aggregate
 from vitgeom.store.fingerprint import fingerprint
@@ -49,7 +49,7 @@ def summarise_targets(
     sealed: Mapping[DecoderRef, Receipt],
     *,
     dataset: DatasetRef,
-    layout: TokenLayout,
+    backbone: Backbone,
     store: str,
     num_bootstrap: int,
     seed: int,
@@ -60,7 +60,7 @@ def summarise_targets(
     Args:
         sealed: Seals of the targets of each decoder.
         dataset: Where the pictures come from.
-        layout: Of the tokens.
+        backbone: The one that was diagnosed; it says how tokens lie and what it sees of a picture.
         store: URI of the store's root.
         num_bootstrap: Resamples behind each interval over images.
         seed: Decides them.
@@ -74,15 +74,16 @@ def summarise_targets(
         decoder: open_targets(Root(store), receipt.detail["address"]) for decoder, receipt in sealed.items()
     }
     pairs = [
-        _pair(decoder, opened[decoder], receipt, layout, num_bootstrap, seed)
-        for decoder, receipt in sealed.items()
+        _pair(decoder, opened[decoder], receipt, num_bootstrap, seed) for decoder, receipt in sealed.items()
     ]
+    images = opened_images(dataset.to_json())
     content = {
-        "tokens": layout.to_json(),
+        "of": {"dataset": images.digest, "weights": backbone.spec.weights_digest},
+        "tokens": backbone.spec.layout.to_json(),
         "num_bootstrap": num_bootstrap,
         "pairs": pairs,
         "metrics": metric_agreements(opened, num_bootstrap=num_bootstrap, seed=seed),
-        "pictures": _pictures(dataset, pairs),
+        "pictures": _pictures(images, backbone, pairs),
     }
     return json_bytes(content), _receipt(sealed, pairs, name=name)
 
@@ -91,7 +92,6 @@ def _pair(
     decoder: DecoderRef,
     targets: TargetStore,
     receipt: Receipt,
-    layout: TokenLayout,
     num_bootstrap: int,
     seed: int,
 ) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _pair(
         "density": _density(images[0]),
         "images": [{key: each[key] for key in PER_IMAGE} for each in images],
         "advice": _advice(images, whole.regimes),
-        "maps": _maps(targets, layout),
+        "maps": _maps(targets),
         "origin": {"address": targets.address_path, "digest": manifest.digest},
     }
 
@@ -134,7 +134,7 @@ def _advice(images: list[dict[str, Any]], regimes: Mapping[str, int]) -> dict[st
     return {"regime": name, "text": chosen["advice"], "sample": chosen["sample"]}
 
 
-def _maps(targets: TargetStore, layout: TokenLayout) -> list[dict[str, Any]]:
+def _maps(targets: TargetStore) -> list[dict[str, Any]]:
     """Return the importance of every token of the first images."""
     rows = list(range(min(SHOWN, targets.splits[SPLIT])))
     importance, blocks = (targets.read(SPLIT, name, rows=rows) for name in ("importance", "block_norms"))
@@ -154,16 +154,16 @@ def _rounded(values: np.ndarray) -> list[float]:
     return [float(f"{value:.6g}") for value in values]
 
 
-def _pictures(dataset: DatasetRef, pairs: list[dict[str, Any]]) -> dict[str, str]:
-    """Return small PNGs, in base64, of the images whose maps are shown, by sample id."""
-    split = opened_images(dataset.to_json()).splits[SPLIT]
+def _pictures(images: LabelledImages, backbone: Backbone, pairs: list[dict[str, Any]]) -> dict[str, str]:
+    """Return small PNGs, in base64, of what the backbone sees of the images whose maps are shown, by sample id."""
+    split = images.splits[SPLIT]
     rows = {each["sample"]: each["image"] for pair in pairs for each in pair["images"]}
     wanted = {each["sample"] for pair in pairs for each in pair["maps"]}
-    return {sample: _png(split.read(rows[sample])) for sample in sorted(wanted)}
+    return {sample: _png(backbone.seen(split.read(rows[sample]))) for sample in sorted(wanted)}
 
 
 def _png(image: Image.Image) -> str:
-    small = image.convert("RGB")
+    small = image.copy()
     small.thumbnail((THUMBNAIL, THUMBNAIL), Image.Resampling.BICUBIC)
     buffer = io.BytesIO()
     small.save(buffer, format="PNG", optimize=False)

@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vitgeom.errors import CorruptData
 from vitgeom.spectra import Diagnosis
 from vitgeom.spectra.dataset import image_of
-from vitgeom.spectra.theorems import BoundCheck, best_tokens_share, truncated_importance
+from vitgeom.spectra.theorems import BoundCheck
 from vitgeom.store.failures import MissingObject
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.row_store import RowStore
 from vitgeom.store.schema import TARGETS
 
 FOLDER = "figures"
-BEST_OF = 10
-"""One patch in so many is kept when the share of the best ones is looked at."""
 
 
-def image_figures(diagnosis: Diagnosis, *, sample: str, image: int) -> dict[str, Any]:
+def image_figures(
+    diagnosis: Diagnosis, checks: Mapping[str, BoundCheck], *, sample: str, image: int
+) -> dict[str, Any]:
     """Return what a diagnosis says but for the arrays that the store holds.
 
     Args:
         diagnosis: Of one image.
+        checks: Of its bounds, by name.
         sample: Its sample id.
         image: Its row in the split of the dataset.
     """
     told = {key: value for key, value in diagnosis.to_json().items() if key not in TARGETS}
-    checks = (truncated_importance(diagnosis), *_best_tokens(diagnosis))
     return {
         "sample": sample,
         "image": image,
         "aggregate": image_of(diagnosis).to_json(),
-        "theorems": [check.to_json() for check in checks],
+        "theorems": [{"check": name, **check.to_json()} for name, check in checks.items()],
         **told,
     }
-
-
-def _best_tokens(diagnosis: Diagnosis) -> Iterator[BoundCheck]:
-    """Yield how much of ||J||_F^2 the best tenth of the patches holds beside its bound; nothing for a zero Jacobian or without patches."""
-    weights = diagnosis.block_norms_N[diagnosis.num_prefix :] ** 2
-    if len(weights) and float(weights.sum()) > 0:
-        yield best_tokens_share(weights, kept=max(1, len(weights) // BEST_OF))
 
 
 def write_figures(store: RowStore, split: str, start: int, figures: Sequence[Mapping[str, Any]]) -> None:

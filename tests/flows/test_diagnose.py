@@ -23,7 +23,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in (folder / "results/small/directions").rglob("*.json")}
+    return {
+        str(path): path.read_bytes()
+        for path in (folder / "results/small/features").rglob("*.directions.json")
+    }
 
 
 def test_every_cell_leaves_a_file_and_a_second_run_computes_nothing(

@@ -89,6 +89,7 @@ def test_a_changed_probe_parameter_refits_but_extracts_nothing(
         "fuse": [False],
         "horizontal": [],
         "shift": [],
+        "diagnose": [],
         "sweep": [],
     }
 
@@ -104,6 +105,7 @@ def test_a_changed_fusion_parameter_fits_methods_and_nothing_else(
         [True],
         [True],
         [False],
+        [],
         [],
         [],
         [],

@@ -20,6 +20,7 @@ from flows.study import Resolved, Study
 from tasks import fit_fusion, fit_probes
 from tasks.receipt import Receipt
 from tasks.tracking_record import StudyRecord
+from tests.support.directed_results import planted_directions
 from tests.support.shifted_results import planted_shift
 
 PAGE = Receipt(
@@ -157,3 +158,26 @@ def test_figures_under_shift_are_recorded_where_they_are_of_these_classifiers(
         assert {name: figures[f"{figure}.{name}"] for name in means} == adapted
     assert figures["worst_group_accuracy.vfusion"] == pytest.approx(0.7)
     assert shifted.key != plain.key
+
+
+def test_directions_are_recorded_and_change_the_key(wanted: Resolved, tmp_path: Path) -> None:
+    [cell] = wanted.cells
+    shutil.copytree(wanted.out, tmp_path / "results")
+    moved = dataclasses.replace(wanted, out=tmp_path / "results")
+    results = Results(moved.out)
+    plain = described(moved)
+    content = planted_directions(silent=("patch_mean",))
+    results.write_directions(cell, json.dumps(content).encode())
+    directed = described(moved)
+
+    figures = {metric.name: metric.value for metric in directed.cells[0].metrics}
+    measured = content["pairs"][0]["figures"]["figures"]
+    for name in ("kappa", "variation_patches", "participation_ratio"):
+        assert figures[f"directions.{name}.cls-layer4"] == measured[name]["mean"]["value"]
+    assert "directions.kappa.patch_mean-layer8" not in figures, "what is undefined is no figure"
+    assert directed.key != plain.key
+
+    content["pairs"].pop()
+    results.write_directions(cell, json.dumps(content).encode())
+    assert described(moved).key != directed.key
+    assert described(moved, fused=[]).key != described(wanted, fused=[]).key

@@ -20,7 +20,9 @@ PROJECT = Path(__file__).parents[2]
 pytestmark = pytest.mark.services
 
 NEEDED = ("dvc.yaml", ".dvcignore", ".dvc/config", ".dvc/.gitignore", ".gitignore")
-WATCHED = ("data", "backbones", "probes", "recoverability", "fusion", "report")
+WATCHED = (
+    "data", "backbones", "probes", "recoverability", "fusion", "decoders", "linop", "randnla", "spectra", "report",
+)  # fmt: skip
 
 
 def dvc(folder: Path, *arguments: str, **variables: str) -> str:
@@ -93,7 +95,7 @@ def reproduced(project: Path) -> tuple[Path, dict[str, str], str]:
 def test_dvc_takes_over_what_the_benchmark_computed(reproduced: tuple[Path, dict[str, str], str]) -> None:
     project, before, said = reproduced
 
-    assert ran(said) == {"extract", "probe", "fuse", "horizontal", "shift", "sweep", "report"}
+    assert ran(said) == {"extract", "probe", "fuse", "horizontal", "shift", "sweep", "diagnose", "report"}
     assert "images computed" not in said
     assert "fitted in" not in said
     assert digests(project) == before
@@ -156,3 +158,17 @@ def test_a_changed_probe_parameter_runs_what_depends_on_probes_only(
 
     assert ran(said) == {"probe", "fuse", "horizontal", "shift", "sweep", "report"}
     assert "fitted in" in said
+
+
+def test_a_changed_parameter_of_the_diagnosis_reaches_the_report(
+    reproduced: tuple[Path, dict[str, str], str],
+) -> None:
+    project, _, _ = reproduced
+    params = yaml.safe_load((project / "params.yaml").read_text())
+    params["profiles"]["embedded"]["diagnose"]["rank"] = 3
+    (project / "params.yaml").write_text(yaml.safe_dump(params))
+
+    said = dvc(project, "repro")
+
+    assert {"diagnose", "report"} <= ran(said) <= {"diagnose", "horizontal", "report"}
+    assert "3 directions hold" in (project / "results" / "embedded" / "report.html").read_text()

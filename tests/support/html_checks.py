@@ -5,6 +5,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 VOID = {"meta", "br", "hr", "col", "img", "link", "input"}
+EMBEDDED = "data:image/png;base64,"
+"""Pictures inside drawings carry their own bytes; nothing is loaded for them."""
 LOADING = {"src", "srcset", "href", "xlink:href", "data", "poster", "action", "background"}
 
 
@@ -24,7 +26,10 @@ class PageReader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         named = dict(attrs)
         self.tags.append(tag)
-        self.references += [value or "" for name, value in attrs if name in LOADING]
+        addresses = [value or "" for name, value in attrs if name in LOADING]
+        self.references += [
+            value for value in addresses if not (tag == "image" and value.startswith(EMBEDDED))
+        ]
         self.handlers += [name for name, _ in attrs if name.startswith("on")]
         if identity := named.get("id"):
             self.ids.append(identity)

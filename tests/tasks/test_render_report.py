@@ -15,11 +15,13 @@ from tasks.render_report import run
 from tasks.report_request import (
     CombinationSource,
     DatasetNote,
+    DirectionSource,
     FusionSource,
     QuarantineNote,
     RenderRequest,
     StageCost,
 )
+from tests.support.directed_results import planted_directions
 from tests.support.fused_results import SKILLS, planted_answers, planted_table
 from tests.support.html_checks import read_page
 from tests.support.result_files import planted_results
@@ -121,6 +123,33 @@ def test_a_comparison_was_made_or_failed() -> None:
         FusionSource(dataset="d", backbone="b")
     with pytest.raises(ValidationError, match="must give either comparison and predictions"):
         FusionSource(dataset="d", backbone="b", comparison="a.json")
+
+
+def test_directions_are_read_and_changed_ones_are_drawn_again(
+    tmp_path: Path, sources: tuple[CombinationSource, ...]
+) -> None:
+    place = Root(f"{tmp_path}/features")
+    place.write_json("digits.directions.json", planted_directions())
+    directions = (
+        DirectionSource(dataset="digits", backbone="nano", figures=f"{place.uri}/digits.directions.json"),
+        DirectionSource(dataset="photos", backbone="nano", failed="InvalidInput: <no layer>"),
+    )
+    out = tmp_path / "results"
+    run(request(*sources, out=str(out), directions=directions))
+    words = " ".join(read_page((out / "report.html").read_text()).texts)
+    for part in ("Directions and tokens", "class token from layer 4", "InvalidInput: <no layer>"):
+        assert part in words
+    [told] = json.loads((out / "summary.json").read_text())["directions"]
+    assert set(told["decoders"]) == {"cls-layer4", "cls-layer8", "patch_mean-layer8"}
+    assert (out / "figures" / "regimes.svg").is_file()
+    assert run(request(*sources, out=str(out), directions=directions)).cached
+    place.write_json("digits.directions.json", planted_directions(images=2))
+    assert not run(request(*sources, out=str(out), directions=directions)).cached
+
+
+def test_directions_were_made_or_failed() -> None:
+    with pytest.raises(ValidationError, match="must give either figures"):
+        DirectionSource(dataset="d", backbone="b")
 
 
 def test_again_gives_the_same_bytes_and_touches_nothing(

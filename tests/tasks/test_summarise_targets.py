@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from tasks.opened import opened_backbone
+from tasks.opened import opened_backbone, opened_images
 from tasks.summarise_targets import SHOWN, summarise_targets
 from tests.support.small_extraction import BACKBONE, noise
 from tests.support.small_targets import CLS, MEAN, make
@@ -22,7 +22,7 @@ def summary(folder: Path, **options: Any) -> tuple[dict[str, Any], Any, Any]:
     content, receipt = summarise_targets(
         sealed,
         dataset=noise(),
-        layout=opened_backbone(BACKBONE.to_json(), device="cpu").spec.layout,
+        backbone=opened_backbone(BACKBONE.to_json(), device="cpu"),
         store=str(folder),
         num_bootstrap=50,
         seed=0,
@@ -43,7 +43,9 @@ def test_every_pair_has_figures_over_its_images(tmp_path: Path) -> None:
         assert kappa["mean"]["low"] <= kappa["mean"]["value"] <= kappa["mean"]["high"]
         assert pair["origin"]["digest"] == seal.digest
         assert pair["advice"]["regime"] in pair["figures"]["regimes"]
-        assert all(check["holds"] for each in pair["images"] for check in each["theorems"])
+        for each in pair["images"]:
+            assert {check["theorem"] for check in each["theorems"]} == {1, 2, 4}
+            assert all(check["holds"] for check in each["theorems"])
     assert receipt.detail["products"] == 2 * 5 * 96
 
 
@@ -56,6 +58,8 @@ def test_token_maps_come_with_their_pictures(tmp_path: Path) -> None:
         assert each["importance"] == pytest.approx(store.read("test", "importance")[row], rel=1e-5)
         picture = Image.open(io.BytesIO(base64.b64decode(content["pictures"][each["sample"]])))
         assert max(picture.size) <= 112
+    assert content["of"]["weights"] == opened_backbone(BACKBONE.to_json(), device="cpu").spec.weights_digest
+    assert content["of"]["dataset"] == opened_images(noise().to_json()).digest
 
 
 def test_equal_targets_give_equal_bytes(tmp_path: Path) -> None:
@@ -72,7 +76,7 @@ def test_damaged_figures_are_refused(tmp_path: Path) -> None:
         summarise_targets(
             sealed,
             dataset=noise(),
-            layout=opened_backbone(BACKBONE.to_json(), device="cpu").spec.layout,
+            backbone=opened_backbone(BACKBONE.to_json(), device="cpu"),
             store=str(tmp_path),
             num_bootstrap=50,
             seed=0,

@@ -12,6 +12,7 @@ from vitgeom.errors import CorruptData
 from vitgeom.linop import DenseOperator
 from vitgeom.spectra import diagnose
 from vitgeom.spectra.dataset import ImageFigures, image_of
+from vitgeom.spectra.theorems import truncated_importance
 from vitgeom.store.schema import TARGETS
 from vitgeom.store.uri import Root
 
@@ -25,7 +26,7 @@ def figures(*, zero: bool = False) -> dict[str, object]:
         num_prefix=1,
         generator=torch.Generator().manual_seed(0),
     )
-    told = image_figures(found, sample="one", image=7)
+    told = image_figures(found, {"truncated_importance": truncated_importance(found)}, sample="one", image=7)
     assert (
         ImageFigures.from_json(json.loads(json.dumps(told["aggregate"]))).figures == image_of(found).figures
     )
@@ -42,7 +43,7 @@ def test_they_are_json_without_the_stored_arrays(zero: bool) -> None:
 
 def test_every_bound_is_told_and_holds() -> None:
     checks = figures()["theorems"]
-    assert [check["theorem"] for check in checks] == [2, 2]
+    assert [(check["check"], check["theorem"]) for check in checks] == [("truncated_importance", 2)]
     assert all(check["holds"] for check in checks)
 
 

@@ -65,6 +65,17 @@ class Backbone:
         """
         return self._preprocessing(image)
 
+    def seen(self, image: Image.Image) -> Image.Image:
+        """Return what the model sees of a picture, as a picture: resized and cropped to ``spec.image_size``.
+
+        Args:
+            image: A picture of any size and mode.
+
+        Raises:
+            InvalidInput: It is no picture, or one without pixels.
+        """
+        return self._preprocessing.seen(image)
+
     def preprocess_batch(self, images: Sequence[Image.Image]) -> Float[Tensor, "b 3 h w"]:
         """Return several pictures as one batch, on the CPU.
 

@@ -43,6 +43,19 @@ class Preprocessing:
         """
         return self._transform(require_picture(image).convert("RGB")).to(torch.float32)
 
+    def seen(self, image: Image.Image) -> Image.Image:
+        """Return what is left of a picture after resizing and cropping, at the image size: patches lie on it row by row.
+
+        Args:
+            image: The picture, as for a call.
+
+        Raises:
+            InvalidInput: It is no picture, or one without pixels.
+        """
+        mean, std = (torch.tensor(self._config[name])[:, None, None] for name in ("mean", "std"))
+        shares = (self(image) * std + mean).clamp(0, 1)
+        return Image.fromarray((255 * shares).round().to(torch.uint8).permute(1, 2, 0).numpy())
+
     def to_json(self) -> dict[str, Any]:
         """Return every parameter of the steps as JSON values."""
         crop_pct = float(self._config["crop_pct"])

@@ -60,6 +60,16 @@ class BackboneRef:
         """
         return dict(self.options).get(key, default)
 
+    def at_size(self, image_size: int | None) -> BackboneRef:
+        """Return the same backbone for another image size; itself for None.
+
+        Args:
+            image_size: Side of the pictures in pixels.
+        """
+        if image_size is None:
+            return self
+        return BackboneRef.from_options(self.name, **{**dict(self.options), "image_size": image_size})
+
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; ``from_json`` restores an equal reference."""
         listed = {key: list(value) if isinstance(value, tuple) else value for key, value in self.options}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vitgeom.report.directions_section import paint_directions
 from vitgeom.report.drawing import Drawing
 from vitgeom.report.figures import accuracy_by_layer, overview, recoverability_by_layer
 from vitgeom.report.fusion_figures import accuracy_by_method
@@ -15,7 +16,7 @@ from vitgeom.report.shift_figures import advantage_map
 
 @dataclass(frozen=True)
 class Gallery:
-    """The overview (None where no pair has an R_any) and the drawings of each pair by its label."""
+    """The overview (None where no pair has an R_any), the drawings of each pair by its label, and those of directions by name."""
 
     overview: Drawing | None
     accuracy: Mapping[str, Drawing]
@@ -24,6 +25,7 @@ class Gallery:
     agreement: Mapping[str, Drawing]
     methods: Mapping[str, Drawing]
     shift: Mapping[str, Drawing]
+    directions: Mapping[str, Drawing]
 
     def drawings(self) -> tuple[Drawing, ...]:
         """Return every drawing once."""
@@ -35,6 +37,7 @@ class Gallery:
             self.agreement,
             self.methods,
             self.shift,
+            self.directions,
         )
         return (*first, *(drawing for drawings in by_pair for drawing in drawings.values()))
 
@@ -78,4 +81,5 @@ def paint_gallery(material: Material) -> Gallery:
             for number, pair in enumerate(material.shifted, start=1)
             if pair.conditions
         },
+        directions=paint_directions(material),
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from vitgeom.errors import InvalidInput
 from vitgeom.report.combination import Combination, Failure
+from vitgeom.report.directed_pair import DirectedPair
 from vitgeom.report.fused_pair import FusedPair
 from vitgeom.report.shifted_pair import ShiftedPair
 
@@ -50,6 +51,8 @@ class Material:
         unfused: Pairs whose comparison failed.
         shifted: What the same classifiers do under distribution shift, for pairs that were asked.
         unshifted: Pairs whose figures under shift cannot be shown.
+        directed: To which directions and tokens decoders react, for pairs that were diagnosed.
+        undirected: Pairs whose directions cannot be shown.
         provenance: Any nesting of plain JSON: parameters, versions, commit, machine, engine.
         subject: What is studied, where it is not what the profile names: the user's own image folder.
     """
@@ -66,6 +69,8 @@ class Material:
     unfused: tuple[Failure, ...] = ()
     shifted: tuple[ShiftedPair, ...] = ()
     unshifted: tuple[Failure, ...] = ()
+    directed: tuple[DirectedPair, ...] = ()
+    undirected: tuple[Failure, ...] = ()
     subject: str = ""
 
     @property
@@ -81,9 +86,10 @@ class Material:
         _check_once([*self.finished, *self.failed])
         _check_once([*self.fused, *self.across, *self.unfused])
         _check_once([*self.shifted, *self.unshifted])
+        _check_once([*self.directed, *self.undirected])
 
 
-def _check_once(pairs: Sequence[Combination | FusedPair | ShiftedPair | Failure]) -> None:
+def _check_once(pairs: Sequence[Combination | FusedPair | ShiftedPair | DirectedPair | Failure]) -> None:
     labels = [pair.label for pair in pairs]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:

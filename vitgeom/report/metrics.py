@@ -9,6 +9,7 @@ from typing import Any
 
 from vitgeom.bootstrap import Interval
 from vitgeom.report.combination import Combination
+from vitgeom.report.directed_pair import DirectedPair
 from vitgeom.report.fused_pair import FusedPair
 from vitgeom.report.fusion_verdict import fusion_sentence
 from vitgeom.report.material import Material
@@ -69,6 +70,28 @@ def summary(material: Material) -> dict[str, Any]:
         ],
         "fusion": [_fusion(pair) for pair in material.fused],
         "shift": [_shift(pair) for pair in material.shifted],
+        "directions": [_directions(pair) for pair in material.directed],
+    }
+
+
+def _directions(pair: DirectedPair) -> dict[str, Any]:
+    return {
+        "dataset": pair.dataset,
+        "backbone": pair.backbone,
+        "violated_bounds": pair.violations,
+        "decoders": {
+            one.key: {
+                "outputs": one.outputs,
+                "features": one.columns,
+                "directions": one.found,
+                "images": one.images,
+                "regimes": dict(one.regimes),
+                "flat_spectrum": one.flat,
+                "variation_of_random_directions": one.scatter,
+                **{name: _interval(one.value(name)) for name in one.figures},
+            }
+            for one in pair.decoders
+        },
     }
 
 

@@ -92,3 +92,35 @@ def scientific(number: float | None, *, missing: str = NONE) -> str:
         missing: What to show for ``None``.
     """
     return missing if number is None else f"{number:.1e}"
+
+
+def significant(number: float | None, *, missing: str = NONE) -> str:
+    """Return a number with three significant digits, in full from 0.001 to a million.
+
+    Args:
+        number: The number, or ``None``.
+        missing: What to show for ``None``.
+    """
+    if number is None:
+        return missing
+    size = abs(number)
+    if size >= 1000 and float(f"{size:.3g}") < 1e6:
+        text = f"{float(f'{number:.3g}'):,.0f}"
+    elif size == 0 or 1e-3 <= size < 1000:
+        text = f"{number:.3g}"
+    else:
+        text = f"{number:.1e}"
+    return text.replace("-", "−")
+
+
+def between(value: float, low: float, high: float) -> str:
+    """Return ``0.45 (0.4 to 0.51)``; a value without spread is one number.
+
+    Args:
+        value: The middle.
+        low: Lower end of its interval.
+        high: Upper end.
+    """
+    if low == value == high:
+        return significant(value)
+    return f"{significant(value)} ({significant(low)} to {significant(high)})"

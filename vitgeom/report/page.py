@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from vitgeom.report import appearance, tables
 from vitgeom.report.combination import Combination, Failure
+from vitgeom.report.directions_section import directions_blocks
 from vitgeom.report.drawing import Drawing
 from vitgeom.report.fusion_section import fusion_blocks
 from vitgeom.report.gallery import Gallery
@@ -27,7 +28,8 @@ SECTIONS = (
     ("reading", "How to read this"),
 )
 SHIFT = ("shift", "Under shift")
-"""A section that only a page with such results has; it stands behind the one on fusing."""
+DIRECTIONS = ("directions", "Directions and tokens")
+"""Sections that only a page with such results has; they stand behind the one on fusing, in this order."""
 
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -53,6 +55,7 @@ def render_page(material: Material, *, gallery: Gallery) -> str:
         _pictures(material, gallery),
         _section("fusion", *fusion_blocks(material, gallery.methods)),
         _shift(material, gallery),
+        _directions(material, gallery),
         _tables(material),
         _data(material.datasets),
         _costs(material),
@@ -77,14 +80,14 @@ def sections(material: Material) -> tuple[tuple[str, str], ...]:
     Args:
         material: What to show.
     """
-    if not _has_shift(material):
-        return SECTIONS
     place = [key for key, _ in SECTIONS].index("fusion") + 1
-    return (*SECTIONS[:place], SHIFT, *SECTIONS[place:])
+    shift = (SHIFT,) if _has_shift(material) else ()
+    directions = (DIRECTIONS,) if _has_directions(material) else ()
+    return (*SECTIONS[:place], *shift, *directions, *SECTIONS[place:])
 
 
 def _section(key: str, *children: Child) -> Markup:
-    return element("section", element("h2", dict((*SECTIONS, SHIFT))[key]), *children, id=key)
+    return element("section", element("h2", dict((*SECTIONS, SHIFT, DIRECTIONS))[key]), *children, id=key)
 
 
 def _has_shift(material: Material) -> bool:
@@ -93,6 +96,16 @@ def _has_shift(material: Material) -> bool:
 
 def _shift(material: Material, gallery: Gallery) -> Markup | None:
     return _section("shift", *shift_blocks(material, gallery.shift)) if _has_shift(material) else None
+
+
+def _has_directions(material: Material) -> bool:
+    return bool(material.directed or material.undirected)
+
+
+def _directions(material: Material, gallery: Gallery) -> Markup | None:
+    if not _has_directions(material):
+        return None
+    return _section("directions", *directions_blocks(material, gallery.directions))
 
 
 def _answer(material: Material, gallery: Gallery) -> Markup:

@@ -66,3 +66,14 @@ def test_every_parameter_is_recorded_as_json():
         "mean": [0.5, 0.4, 0.3],
         "std": [0.2, 0.25, 0.5],
     }
+
+
+def test_what_is_seen_is_the_cropped_picture():
+    pixels = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    same = Preprocessing(DATA, image_size=(64, 64)).seen(Image.fromarray(pixels))
+    assert np.abs(np.asarray(same).astype(int) - pixels).max() <= 1
+    wide = np.zeros((64, 192, 3), dtype=np.uint8)
+    wide[:, 64:128] = 200
+    seen = np.asarray(Preprocessing(DATA, image_size=(64, 64)).seen(Image.fromarray(wide)))
+    assert seen.shape == (64, 64, 3)
+    assert (seen == 200).all(), "the edges beside the crop are not seen"

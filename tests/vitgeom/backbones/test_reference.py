@@ -64,3 +64,9 @@ def test_opening_a_reference_is_loading_with_its_options(images):
     direct = load_backbone("nano_selfsup", pretrained=False, seed=5, image_size=(32, 40))
     assert opened.spec == direct.spec
     assert torch.equal(opened.capture(images(opened)).mean, direct.capture(images(direct)).mean)
+
+
+def test_another_image_size_keeps_the_other_options():
+    ref = BackboneRef.from_options("x", seed=1, image_size=32)
+    assert ref.at_size(None) is ref
+    assert ref.at_size(64) == BackboneRef.from_options("x", seed=1, image_size=64)

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from tests.support.browser import CHROMIUM, measure
+from tests.support.directed_results import directed_pair
 from tests.support.report_results import combination, material, no_errors, not_beyond_chance
 from vitgeom.report.combination import Failure
 from vitgeom.report.gallery import paint_gallery
@@ -22,6 +25,10 @@ def page() -> str:
     )
     failed = Failure("photos", "nano_selfsup", "StoreError: s3://bucket/" + "x" * 90)
     shown = material(combination(), deep, no_errors(), not_beyond_chance(), failed=[failed])
+    directed = directed_pair(
+        decoders=(("cls", 4), ("a_decoder_of_ones_own", 8)), local=("a_decoder_of_ones_own",)
+    )
+    shown = dataclasses.replace(shown, directed=(directed,))
     return render_page(shown, gallery=paint_gallery(shown))
 
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from tests.support.directed_results import directed_pair
 from tests.support.report_results import combination
-from vitgeom.report import tables
+from vitgeom.report import directions_tables, tables
 from vitgeom.report.glossary import TERMS, glossary
 
 
@@ -14,5 +15,21 @@ def test_short_words_of_the_tables_are_explained() -> None:
     explained = " ".join(term for term, _ in TERMS)
     table = tables.recoverability([combination()]) + tables.layers(combination())
     for word in ("R_any", "R_l", "refits", "permuted", "guessing"):
+        assert word in table
+        assert word in explained
+
+
+def test_words_of_the_tables_of_directions_are_explained() -> None:
+    explained = " ".join(term + words for term, words in TERMS)
+    table = directions_tables.ranks(directed_pair()) + directions_tables.tokens(directed_pair())
+    for word in (
+        "kappa_cap",
+        "‖J‖²",
+        "articipation ratio",
+        "ntropy rank",
+        "table rank",
+        "irections for 90 %",
+        "CV",
+    ):
         assert word in table
         assert word in explained

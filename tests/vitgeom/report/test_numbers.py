@@ -2,7 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from vitgeom.report.numbers import counted, duration, percent, points, scientific, signed_points, size
+from vitgeom.report.numbers import (
+    between,
+    counted,
+    duration,
+    percent,
+    points,
+    scientific,
+    signed_points,
+    significant,
+    size,
+)
 
 
 @pytest.mark.parametrize(
@@ -84,3 +94,25 @@ def test_one_is_singular() -> None:
         "2 pairs",
         "1,200 pairs",
     ]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (0.45678, "0.457"),
+        (-2.0, "−2"),
+        (282.4, "282"),
+        (12345.0, "12,300"),
+        (999999.0, "1.0e+06"),
+        (0.000123, "1.2e−04"),
+        (None, "none"),
+    ],
+)
+def test_significant(number: float | None, text: str) -> None:
+    assert significant(number) == text
+
+
+def test_between_shows_a_spread_where_there_is_one() -> None:
+    assert between(0.45, 0.4, 0.512) == "0.45 (0.4 to 0.512)"
+    assert between(0.45, 0.45, 0.45) == "0.45"
