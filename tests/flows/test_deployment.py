@@ -62,7 +62,17 @@ def names(prefect: PrefectServer, kind: str, *, field: str = "name") -> list[str
 
 
 def test_all_flows_are_deployed_under_the_names_of_their_flows(prefect: PrefectServer) -> None:
-    expected = ["extract", "full-benchmark", "fuse", "horizontal", "probe", "report", "shift", "sweep"]
+    expected = [
+        "diagnose",
+        "extract",
+        "full-benchmark",
+        "fuse",
+        "horizontal",
+        "probe",
+        "report",
+        "shift",
+        "sweep",
+    ]
     assert sorted(names(prefect, "deployments")) == expected
     assert set(names(prefect, "flows")) == set(expected)
 
