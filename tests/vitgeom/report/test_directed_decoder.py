@@ -20,7 +20,7 @@ def parsed(content: dict[str, Any]) -> DecoderDirections:
 def test_names_for_readers_and_for_machines() -> None:
     one = parsed(entry())
     assert (one.title, one.label, one.key) == ("class token", "class token from layer 4", "cls-layer4")
-    own = parsed({**entry(), "decoder": {"name": "my_head", "layer": 0}})
+    own = parsed({**entry(), "decoder": {"name": "my_head", "layer": 0, "metric": "euclidean"}})
     assert own.label == "my head from layer 0"
 
 
