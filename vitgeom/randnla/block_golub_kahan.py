@@ -52,6 +52,7 @@ class BlockGolubKahan:
         width: Vectors of the first random block.
         stages: One per pair of half steps.
         exhausted: Nothing of J is left outside: J = U K V^T up to rounding (with probability one).
+        starts: One unbiased estimate of ||J||_F^2 from every vector of every fresh block.
         complete: How many leading singular values are certain: all if exhausted, else those that a closed run from a fresh block did not exceed.
         products: Spent.
     """
@@ -64,6 +65,7 @@ class BlockGolubKahan:
     stages: tuple[Stage, ...]
     exhausted: bool
     complete: int
+    starts: Float64[Tensor, " s"]
     products: Products
 
 
@@ -117,6 +119,7 @@ class _Growth:
         self.closed, self.first_left, self.first_right, self.complete = 0, 0, 0, 0
         self.norm, self.exhausted, self.products = 0.0, False, Products()
         self.stages: list[Stage] = []
+        self.starts: list[float] = []
 
     @property
     def tolerance(self) -> float:
@@ -170,11 +173,18 @@ class _Growth:
     def _right_half_step(self, count: int) -> int:
         block = vjp(self.operator, self.left[:, self.closed : self.closed + count])
         self.products += Products(vjp=count)
+        if self.closed == self.first_left:
+            self.starts += self._start_estimates(block)
         self.norm = max(self.norm, float(block.norm(dim=0).max()))
         new = extend(self.right, block, tolerance=self.tolerance).new_NC
         self.right = torch.cat([self.right, new], dim=1)
         self.closed += count
         return new.shape[1]
+
+    def _start_estimates(self, images: Tensor) -> list[float]:
+        """J^T q of a uniform direction q in the complement of A closed ones: ||J||_F^2 = ||J V||_F^2 + (M - A) E||J^T q||^2."""
+        known, room = float((self.coupling**2).sum()), self.operator.shape[0] - self.first_left
+        return (known + room * (images.double() ** 2).sum(dim=0)).tolist()
 
     def _left_half_step(self, added: int) -> None:
         block = jvp(self.operator, self.right[:, -added:])
@@ -202,5 +212,6 @@ class _Growth:
             tuple(self.stages),
             self.exhausted,
             self.right.shape[1] if self.exhausted else self.complete,
+            torch.tensor(self.starts, dtype=torch.float64),
             self.products,
         )

@@ -22,6 +22,9 @@ from vitgeom.randnla.random_vectors import gaussian
 FEWEST = 2
 """Below that there is no standard error."""
 
+ALIKE = 2.0
+"""Samples whose variances differ by no more than this factor are averaged with equal weights."""
+
 
 @dataclass(frozen=True)
 class DeflatedProbes:
@@ -29,22 +32,22 @@ class DeflatedProbes:
 
     Attributes:
         images_NK: J^T u_k; E[u u^T] = I - U_c U_c^T.
-        outside_K: ||(I - V V^T) J^T u_k||^2, each an unbiased estimate of ||J||_F^2 - ||J V||_F^2.
+        outside_S: ||(I - V V^T) J^T u_k||^2, each an unbiased estimate of ||J||_F^2 - ||J V||_F^2; where several runs closed, those of their fresh blocks too.
         known: ||J V||_F^2.
         products: Spent on the probes alone.
     """
 
     images_NK: Tensor
-    outside_K: Float64[Tensor, " k"]
+    outside_S: Float64[Tensor, " s"]
     known: float
     products: Products
 
     @property
     def norm(self) -> Estimate:
         """||J||_F^2; never below ``known``."""
-        if len(self.outside_K) < FEWEST:
+        if len(self.outside_S) < FEWEST:
             return Estimate(self.known, 0.0, self.products)
-        return Estimate.from_samples(self.outside_K, products=self.products, offset=self.known)
+        return Estimate.from_samples(self.outside_S, products=self.products, offset=self.known)
 
 
 def deflated_probes(
@@ -83,7 +86,20 @@ def deflated_probes(
     u_MK = _off(basis.left_MA[:, : basis.closed], num_probes, generator=generator)
     images = torch.cat([vjp(operator, part) for part in u_MK.split(chunk, dim=1)], dim=1)
     outside = images - basis.right_NB @ (basis.right_NB.mT @ images)
-    return DeflatedProbes(images, _squared_lengths(outside), known, Products(vjp=num_probes))
+    samples = _with_starts(_squared_lengths(outside), basis, known)
+    return DeflatedProbes(images, samples, known, Products(vjp=num_probes))
+
+
+def _with_starts(samples_K: Tensor, basis: BlockGolubKahan, known: float) -> Tensor:
+    """Add what the fresh blocks of closed runs said, unless it scatters more.
+
+    After a run has closed, what is outside looks as before (a spectrum of few distinct values), so each fresh vector was one more probe, already paid for. In a single run, or
+    above spikes, the first block was not deflated at all, and its large variance would spoil the mean.
+    """
+    runs = len({stage.first_left for stage in basis.stages})
+    if runs < 2 or float(basis.starts.var()) > ALIKE * float(samples_K.var()):
+        return samples_K
+    return torch.cat([samples_K, basis.starts - known])
 
 
 def _off(closed_MC: Float[Tensor, "m c"], count: int, *, generator: Generator) -> Float[Tensor, "m k"]:

@@ -10,6 +10,9 @@ from torch import Generator, Tensor
 
 from vitgeom.randnla.random_vectors import gaussian
 
+EVEN = 0.1
+"""Singular values of a block within this factor of the largest lose at most one digit of orthogonality."""
+
 
 @dataclass(frozen=True)
 class Extension:
@@ -29,8 +32,8 @@ class Extension:
 def extend(basis_NK: Float[Tensor, "n k"], block_NB: Float[Tensor, "n b"], *, tolerance: float) -> Extension:
     """Orthogonalise a block against a basis and against itself, leaving out directions shorter than the tolerance.
 
-    Gram-Schmidt runs twice ("twice is enough", Giraud et al. 2005); the rest is truncated by its singular values. Directions that come close
-    to the tolerance carry rounding errors of the basis in them, so what is kept is cleaned once more.
+    Gram-Schmidt runs twice ("twice is enough", Giraud et al. 2005); the rest is truncated by its singular values. What is kept is cleaned twice more if
+    some of it is much shorter than the rest: such directions carry the rounding errors of the longer ones in them.
 
     Args:
         basis_NK: Orthonormal columns; K may be 0.
@@ -46,7 +49,8 @@ def extend(basis_NK: Float[Tensor, "n k"], block_NB: Float[Tensor, "n b"], *, to
     room = basis_NK.shape[0] - basis_NK.shape[1]
     kept = int((s > tolerance).sum().clamp_max(room))
     new = q_NB @ x[:, :kept].to(q_NB)
-    for _ in range(2 if kept else 0):
+    uneven = kept > 0 and bool(s[kept - 1] < EVEN * s[0])
+    for _ in range(2 if uneven else 0):
         new = orthonormal_columns(new - basis_NK @ (basis_NK.mT @ new))
     return Extension(new, (known + again).double().cpu(), s[:kept, None] * yt[:kept])
 

@@ -41,7 +41,7 @@ def krylov_sketch(
         leading=squared,
         converged=triplets.converged,
         lost=triplets.lost,
-        norm=positive_mean_interval(probes.outside_K, offset=probes.known),
+        norm=positive_mean_interval(probes.outside_S, offset=probes.known),
         stderr=probes.norm.stderr,
         norms=deflated_block_norms(found.basis, probes, num_blocks=num_tokens),
         density=density,

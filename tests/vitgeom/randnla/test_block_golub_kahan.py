@@ -139,3 +139,12 @@ def test_a_pair_that_is_not_adjoint_breaks_an_identity() -> None:
     )
     u, v, k = found.left_MA[:, : found.closed], found.right_NB, found.coupling_AB[: found.closed]
     assert float((matrix.mT @ u - v @ k.mT).norm()) > 1e-3
+
+
+def test_every_fresh_vector_estimates_the_norm_without_bias() -> None:
+    matrix = with_singular_values(torch.tensor([3.0] * 9 + [1.0] * 31), rows=40, columns=60)
+    starts = torch.cat(
+        [run(matrix, width=2, rank=9, max_products=200, seed=seed).starts for seed in range(100)]
+    )
+    assert len(starts) >= 900
+    assert abs(float(starts.mean()) - 112.0) < 5 * float(starts.std()) / len(starts) ** 0.5

@@ -76,3 +76,25 @@ def test_one_probe_is_refused() -> None:
         deflated_probes(
             DenseOperator(torch.eye(9)), basis_of(torch.eye(9)), num_probes=1, generator=generator()
         )
+
+
+def test_fresh_blocks_of_closed_runs_are_probes_already_paid_for() -> None:
+    matrix = with_singular_values(torch.tensor([1.0] * 15 + [0.05] * 85), rows=100, columns=110)
+    errors = []
+    for seed in range(200):
+        basis = block_golub_kahan(
+            DenseOperator(matrix), width=1, rank=5, max_products=80, generator=generator(seed)
+        )
+        found = deflated_probes(DenseOperator(matrix), basis, num_probes=10, generator=generator(1000 + seed))
+        errors.append(found.norm.value - float((matrix**2).sum()))
+    assert len(found.outside_S) > len(found.images_NK.T)
+    sample = torch.tensor(errors, dtype=torch.float64)
+    assert abs(float(sample.mean())) < 5 * float(sample.std()) / 200**0.5
+
+
+def test_spikes_keep_their_fresh_blocks_out_of_the_mean() -> None:
+    matrix = with_singular_values(torch.tensor([10.0] * 4 + [0.05] * 96), rows=100, columns=110)
+    basis = block_golub_kahan(DenseOperator(matrix), width=2, rank=4, max_products=80, generator=generator())
+    found = deflated_probes(DenseOperator(matrix), basis, num_probes=10, generator=generator(1))
+    assert len(found.outside_S) == 10
+    assert found.norm.value == pytest.approx(400.24, rel=1e-6)

@@ -55,3 +55,14 @@ def test_orthonormal_columns_keep_their_signs() -> None:
 def test_the_error_of_a_bad_basis_is_seen() -> None:
     assert orthogonality_error(torch.ones(3, 2, dtype=torch.float64)) == 3.0
     assert orthogonality_error(torch.zeros(3, 0)) == 0.0
+
+
+def test_directions_of_very_different_length_stay_orthogonal() -> None:
+    basis, drawn = (
+        orthonormal(200, 20, seed=0),
+        torch.randn(200, 4, dtype=torch.float64, generator=generator()),
+    )
+    block = drawn * torch.tensor([1.0, 1e-4, 1e-8, 1e-11], dtype=torch.float64) + basis[:, :4]
+    found = extend(basis, block, tolerance=1e-13)
+    assert found.new_NC.shape[1] == 4
+    assert orthogonality_error(torch.cat([basis, found.new_NC], dim=1)) < 1e-14
