@@ -9,7 +9,7 @@ PROFILE ?= embedded
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: benchmark test ui quick lint format types imports bench pretrain lock clean help
+.PHONY: benchmark test ui quick lint format types imports bench pretrain pretrain-heads lock clean help
 
 # The lock serves as constraints: it says which versions, pyproject.toml says which packages.
 $(STAMP): pyproject.toml requirements.lock
@@ -52,6 +52,9 @@ bench: $(STAMP)  ## measure against the named peers and write the table into REA
 pretrain: $(STAMP)  ## train the two embedded backbones again from nothing (about 40 minutes)
 	$(BIN)/python -m vitgeom.backbones.pretraining all
 
+pretrain-heads: $(STAMP)  ## train the depth, point-map and camera heads on them again (about 12 minutes)
+	$(BIN)/python -m vitgeom.decoders.training all
+
 lock:  ## resolve pyproject.toml anew into requirements.lock
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet --upgrade pip
@@ -64,4 +67,4 @@ clean:  ## remove what runs and tools left behind, but neither .venv nor the fea
 
 # In the order of this file, which is the order in which a reader needs them.
 help:  ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'

@@ -1,0 +1,1 @@
+"""How the heads for the built-in scenes were trained: ``python -m vitgeom.decoders.training``."""
