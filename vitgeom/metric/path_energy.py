@@ -47,7 +47,7 @@ class PathEnergy:
     @property
     def chord(self) -> float:
         """||L T(F_{P-1}) - L T(F_0)||: no path is shorter."""
-        return float((self._last - self._first).norm())
+        return float((self._last - self._first).double().norm())
 
     def steps(
         self, inner_QND: Float[Tensor, "q n d"]
