@@ -98,6 +98,11 @@ def resident(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
+def reset_peak() -> None:
+    """Start the high-water mark of this process anew."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
 def growth(name: str, which: str) -> int:
     """Return by how many bytes one call raises the high-water mark; to be run in a process of its own."""
     torch.set_num_threads(1)
@@ -105,7 +110,7 @@ def growth(name: str, which: str) -> int:
     peer, _ = calls(backbone, images[:1])
     peer()  # kernels and their workspaces are loaded before the mark is reset
     call = calls(backbone, images)[which == "ours"]
-    Path("/proc/self/clear_refs").write_text("5")
+    reset_peak()
     before = resident("VmRSS")
     kept = call()
     peak = resident("VmHWM") - before

@@ -120,8 +120,9 @@ def _drawn(length: int, generator: torch.Generator, *, like: Tensor) -> Tensor:
 
 
 def _unit(column: Tensor) -> Tensor:
-    norm = column.norm()
-    return column / norm if float(norm) else column
+    # Summed in float64: in float32 the norm of a column of a block is off by 1e-4 where a million entries are added up one after the other.
+    norm = float(column.double().norm())
+    return column / norm if norm else column
 
 
 def _dot(first: Tensor, second: Tensor) -> float:

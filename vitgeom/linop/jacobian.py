@@ -8,13 +8,11 @@ from torch import Tensor
 
 from vitgeom.errors import InvalidInput
 from vitgeom.linop.adjoint_check import AdjointCheck, check_adjoint
-from vitgeom.linop.agreement import check_operator, listed
 from vitgeom.linop.backward_products import BackwardProducts
 from vitgeom.linop.decoder_function import DecoderFunction
-from vitgeom.linop.dense import DenseOperator
 from vitgeom.linop.forward_products import ForwardProducts
 from vitgeom.linop.operand import check_operand
-from vitgeom.linop.protocol import LinearOperator
+from vitgeom.linop.output_metric import as_metric
 from vitgeom.whole_numbers import whole_number
 
 DEFAULT_MAX_BYTES = 2**30
@@ -70,7 +68,7 @@ class JacobianOperator:
         self.num_prefix = whole_number(
             "num_prefix", num_prefix, at_least=0, at_most=function.features.shape[0]
         )
-        self._metric = _as_metric(output_metric, function.output)
+        self._metric = as_metric(output_metric, function.output)
         self._forward = ForwardProducts(function, max_bytes=budget, max_batch=batch)
         self._backward = BackwardProducts(function, width=self._forward.width)
         self.jvp_path = self._forward.path
@@ -133,23 +131,3 @@ class JacobianOperator:
         """Return J^T U: K single VJPs."""
         check_operand(u_MK, name="u_MK", length=self.shape[0], dtype=self.dtype, device=self.device)
         return self._backward(self._metric.rmatmat(u_MK) if self._metric else u_MK)
-
-
-def _as_metric(output_metric: object, output: Tensor) -> LinearOperator | None:
-    if output_metric is None:
-        return None
-    metric = (
-        DenseOperator(output_metric)
-        if isinstance(output_metric, Tensor)
-        else check_operator(output_metric, name="output_metric")
-    )
-    if metric.shape[1] != output.numel():
-        raise InvalidInput(
-            f"output_metric is {listed(metric.shape)}, but the decoder has {output.numel()} outputs: columns must be outputs."
-        )
-    if metric.dtype != output.dtype or metric.device.type != output.device.type:
-        raise InvalidInput(
-            f"output_metric is {metric.dtype} on {metric.device}, features are {output.dtype} on {output.device}. "
-            "Build it in their dtype on their device."
-        )
-    return metric

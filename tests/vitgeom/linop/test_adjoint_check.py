@@ -135,3 +135,13 @@ def test_a_compiled_decoder_runs_as_written() -> None:
     operator = JacobianOperator(torch.compile(lambda f: f**2), features())
     v = torch.ones(24, 1, dtype=torch.float64)
     torch.testing.assert_close(operator.matmat(v), 2 * features().reshape(-1, 1))
+
+
+def test_a_million_inputs_in_float32_are_no_lost_path() -> None:
+    """Adding up a million squares in float32, one after the other, is off by more than the bound."""
+    generator = torch.Generator().manual_seed(0)
+    weights = torch.randn(2, 1_000_000, generator=generator)
+    features = torch.randn(1000, 1000, generator=generator)
+    operator = JacobianOperator(lambda f: weights @ f.flatten(), features)
+    assert operator.adjoint is not None
+    assert operator.adjoint.relative < 1e-5
