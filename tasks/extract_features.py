@@ -18,6 +18,7 @@ from tasks.decoding import image_batches
 from tasks.failure import StorageOverflow, WorkerOutOfMemory
 from tasks.footprint import peak_bytes
 from tasks.opened import opened_backbone, opened_images
+from tasks.range_receipt import range_receipt
 from tasks.receipt import Receipt
 from tasks.request import ExtractRequest
 from tasks.shards import batches
@@ -52,7 +53,7 @@ def run(request: ExtractRequest) -> Receipt:
     store = open_features(Root(request.store), request.address)
     marker = _marker(store, request)
     if marker is not None:
-        return _receipt(request, marker, cached=True)
+        return range_receipt(request, marker, cached=True)
     began = time.perf_counter()
     split = opened_images(request.dataset, digest=store.description["dataset"]).splits[request.split]
     backbone = opened_backbone(
@@ -73,7 +74,7 @@ def run(request: ExtractRequest) -> Receipt:
     )
     written = _marker(store, request)
     assert written is not None, "a range that was written has its marker"
-    return _receipt(request, written, cached=False)
+    return range_receipt(request, written, cached=False)
 
 
 def memory(request: ExtractRequest) -> int:
@@ -182,20 +183,6 @@ def _marker(store: FeatureStore, request: ExtractRequest) -> dict[str, Any] | No
         return store.marker(request.split, request.start)
     except CorruptData:
         return None
-
-
-def _receipt(request: ExtractRequest, marker: dict[str, Any], *, cached: bool) -> Receipt:
-    return Receipt(
-        task=request.task,
-        key=request.key,
-        uri=f"{request.store}/{request.address}",
-        digest=marker["digest"],
-        seconds=marker["seconds"],
-        peak_bytes=marker["peak_bytes"],
-        cached=cached,
-        rows=request.stop - request.start,
-        detail=dict(marker["notes"]),
-    )
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,16 @@ from tasks.decoding import image_batches
 from tasks.extract_features import PROCESS_BYTES, torch_threads
 from tasks.footprint import peak_bytes
 from tasks.opened import opened_backbone, opened_images
+from tasks.range_receipt import range_receipt
 from tasks.receipt import Receipt
 from tasks.target_figures import image_figures, read_figures, write_figures
 from tasks.target_request import TargetRequest
 from vitgeom.backbones import Backbone
 from vitgeom.data import Split
-from vitgeom.decoders import jacobian_of, load_decoder
+from vitgeom.decoders import BoundDecoder, jacobian_of, load_decoder
 from vitgeom.decoders.output_metrics import output_metric
 from vitgeom.errors import CorruptData
+from vitgeom.linop import LinearOperator
 from vitgeom.seeding import generator_for
 from vitgeom.spectra import Diagnosis, diagnose
 from vitgeom.spectra.theorems import BoundCheck
@@ -57,7 +60,7 @@ def run(request: TargetRequest) -> Receipt:
     store = open_targets(Root(request.store), request.address)
     marker = _marker(store, request)
     if marker is not None:
-        return _receipt(request, marker, cached=True)
+        return range_receipt(request, marker, cached=True)
     began = time.perf_counter()
     split = opened_images(request.dataset, digest=store.description["dataset"]).splits[request.split]
     backbone = opened_backbone(
@@ -65,11 +68,11 @@ def run(request: TargetRequest) -> Receipt:
     )
     with torch_threads(request.threads):
         diagnosed, paths = _diagnosed(request, split, backbone)
-    found = [each for each, _ in diagnosed]
+    found = [each.diagnosis for each in diagnosed]
     samples = [str(split.sample_ids[image]) for image in request.images]
     figures = [
-        image_figures(each, checks, sample=sample, image=image)
-        for (each, checks), sample, image in zip(diagnosed, samples, request.images, strict=True)
+        image_figures(each.diagnosis, each.checks, sample=sample, image=image)
+        for each, sample, image in zip(diagnosed, samples, request.images, strict=True)
     ]
     write_figures(store, request.split, request.start, figures)
     store.write_range(
@@ -77,6 +80,7 @@ def run(request: TargetRequest) -> Receipt:
         request.start,
         request.stop,
         {
+            "features": np.stack([each.features.cpu().numpy() for each in diagnosed]),
             **_arrays(found, rank=request.rank, storage=store.description["storage"]),
             "label": split.labels[list(request.images)],
             "sample_id": samples,
@@ -87,7 +91,7 @@ def run(request: TargetRequest) -> Receipt:
     )
     written = _marker(store, request)
     assert written is not None, "a range that was written has its marker"
-    return _receipt(request, written, cached=False)
+    return range_receipt(request, written, cached=False)
 
 
 def memory(request: TargetRequest) -> int:
@@ -107,12 +111,21 @@ def memory(request: TargetRequest) -> int:
     return PROCESS_BYTES + 2 * size.weight_bytes + state + request.max_bytes + bases + directions
 
 
+@dataclass(frozen=True)
+class _Diagnosed:
+    """One image: its tokens [N, D], what was found there, and the checks of the bounds, where they were asked for."""
+
+    features: Tensor
+    diagnosis: Diagnosis
+    checks: dict[str, BoundCheck]
+
+
 def _diagnosed(
     request: TargetRequest, split: Split, backbone: Backbone
-) -> tuple[list[tuple[Diagnosis, dict[str, BoundCheck]]], dict[str, str]]:
-    """Return one diagnosis per image with the checks of its bounds, and how products were computed."""
+) -> tuple[list[_Diagnosed], dict[str, str]]:
+    """Return what each image comes to, and how products were computed."""
     decoder = load_decoder(request.decoder.name, backbone, layer=request.decoder.layer)
-    found: list[tuple[Diagnosis, dict[str, BoundCheck]]] = []
+    found: list[_Diagnosed] = []
     paths: dict[str, str] = {}
     for image in request.images:
         [pixels] = next(
@@ -132,10 +145,17 @@ def _diagnosed(
             num_prefix=backbone.spec.layout.num_prefix,
             generator=generator_for(request.seed, "targets", str(split.sample_ids[image])),
         )
-        with torch.no_grad():
-            metric = output_metric(request.decoder.metric, bound(bound.features))
-        found.append((diagnosis, bound_checks(diagnosis, operator, bound, metric=metric)))
+        checks = _checks(request, diagnosis, operator, bound) if request.checks else {}
+        found.append(_Diagnosed(bound.features, diagnosis, checks))
     return found, paths
+
+
+def _checks(
+    request: TargetRequest, diagnosis: Diagnosis, operator: LinearOperator, bound: BoundDecoder
+) -> dict[str, BoundCheck]:
+    with torch.no_grad():
+        metric = output_metric(request.decoder.metric, bound(bound.features))
+    return bound_checks(diagnosis, operator, bound, metric=metric)
 
 
 def _arrays(found: Sequence[Diagnosis], *, rank: int, storage: str) -> dict[str, np.ndarray]:
@@ -174,17 +194,3 @@ def _marker(store: TargetStore, request: TargetRequest) -> dict[str, Any] | None
         return marker
     except CorruptData:
         return None
-
-
-def _receipt(request: TargetRequest, marker: dict[str, Any], *, cached: bool) -> Receipt:
-    return Receipt(
-        task=request.task,
-        key=request.key,
-        uri=f"{request.store}/{request.address}",
-        digest=marker["digest"],
-        seconds=marker["seconds"],
-        peak_bytes=marker["peak_bytes"],
-        cached=cached,
-        rows=request.stop - request.start,
-        detail=dict(marker["notes"]),
-    )

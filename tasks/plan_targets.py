@@ -77,14 +77,16 @@ def plan_targets(
     data = opened_images(dataset.to_json())
     model = opened_backbone(backbone.to_json(), device="cpu")
     load_decoder(decoder.name, model, layer=decoder.layer)  # refuses what cannot be, before anything is made
-    images = {split: spread_images(_rows(data, split), count=settings.images) for split in settings.splits}
+    images = {
+        split: spread_images(_rows(data, split), count=settings.images_of(split)) for split in settings.splits
+    }
     description = describe_targets(
         dataset_digest=data.digest,
         weights_digest=model.spec.weights_digest,
         preprocessing=model.spec.preprocessing,
         decoder={**decoder.model_dump(), "head": _head_digest(decoder.name, model)},
         recipe={
-            **settings.model_dump(include={"rank", "recipe", "budget", "seed"}),
+            **settings.model_dump(include={"rank", "recipe", "budget", "seed", "checks"}),
             "images": {split: list(rows) for split, rows in images.items()},
         },
         storage_dtype=settings.storage,
@@ -113,7 +115,7 @@ def plan_targets(
                 decoder=decoder,
                 footprint=footprint,
                 **settings.model_dump(
-                    include={"rank", "recipe", "budget", "seed", "max_bytes", "device", "threads"}
+                    include={"rank", "recipe", "budget", "seed", "checks", "max_bytes", "device", "threads"}
                 ),
             )
             for split, start, stop in _missing(targets)

@@ -42,24 +42,41 @@ class DecoderRef(BaseModel):
 class TargetSettings(BaseModel):
     """How targets are made; the part of ``params.yaml`` that they depend on.
 
-    ``images`` counts those of each split, spread evenly over it. ``storage`` is that of the directions. ``rows_per_range``, ``max_bytes``,
-    ``device`` and ``threads`` say how, not what.
+    ``images`` counts those of each split, spread evenly over it, or names a number for each. ``storage`` is that of tokens and directions.
+    ``checks`` adds the bounds of the theorems to the figures of each image. ``rows_per_range``, ``max_bytes``, ``device`` and ``threads`` say
+    how, not what.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     splits: tuple[str, ...] = ("test",)
-    images: int = Field(default=8, ge=1)
+    images: int | dict[str, int] = 8
     rank: int = Field(default=20, ge=1)
     recipe: Recipe = "auto"
     budget: int = Field(default=200, ge=1)
     seed: int = Field(default=0, ge=0)
+    checks: bool = True
     storage: Storage = "float32"
     rows_per_range: int = Field(default=4, ge=1)
     image_size: int | None = Field(default=None, ge=1)
     max_bytes: int = Field(default=2**30, ge=1)
     device: str = "cpu"
     threads: int = Field(default=1, ge=1)
+
+    @model_validator(mode="after")
+    def _a_number_for_each_split(self) -> TargetSettings:
+        for split in self.splits:
+            if self.images_of(split) < 1:
+                raise ValueError(f"images of split {split!r} must be >= 1, got {self.images_of(split)}.")
+        return self
+
+    def images_of(self, split: str) -> int:
+        """Return how many images of a split are wanted; 0 where it is not named.
+
+        Args:
+            split: One of ``splits``.
+        """
+        return self.images if isinstance(self.images, int) else self.images.get(split, 0)
 
 
 class TargetFootprint(BaseModel):
@@ -92,6 +109,7 @@ class TargetRequest(Request):
     recipe: Recipe
     budget: int = Field(ge=1)
     seed: int = Field(ge=0)
+    checks: bool = True
     max_bytes: int = Field(default=2**30, ge=1)
     device: str = "cpu"
     threads: int = Field(default=1, ge=1)

@@ -58,6 +58,7 @@ def _row(layout: TargetLayout, split: str, row: int) -> dict[str, Any]:
     generator = np.random.default_rng([len(split), row])
     tokens, rank = layout.num_tokens, layout.rank
     measured = {
+        "features": generator.normal(size=(tokens, layout.width)).astype(np.float32),
         "right_vectors": generator.normal(size=(tokens, layout.width, rank)).astype(np.float32),
         "singular_values": generator.random(rank),
         **{

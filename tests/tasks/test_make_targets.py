@@ -54,6 +54,25 @@ def test_what_is_stored_is_what_the_dense_jacobian_says(tmp_path: Path, decoder:
         assert store.read("test", "block_norms")[row] == pytest.approx(blocks.numpy(), rel=1e-3)
 
 
+def test_tokens_lie_beside_the_directions_that_were_found_at_them(tmp_path: Path) -> None:
+    store = opened(tmp_path, checks=False)
+    backbone = opened_backbone(BACKBONE.to_json(), device="cpu")
+    split = opened_images(noise().to_json()).splits["test"]
+    figures = [each for start, _ in store.ranges("test") for each in read_figures(store, "test", start)]
+    decoder = load_decoder(CLS.name, backbone, layer=CLS.layer)
+    for row, each in enumerate(figures):
+        bound = decoder.at(backbone.preprocess(split.read(each["image"])))
+        assert np.array_equal(store.read("test", "features")[row], bound.features.numpy())
+        assert each["theorems"] == []
+
+
+def test_every_split_has_its_own_number_of_images(tmp_path: Path) -> None:
+    store = opened(tmp_path, splits=("train", "val", "test"), images={"train": 3, "val": 2, "test": 1})
+    assert store.splits == {"train": 3, "val": 2, "test": 1}
+    with pytest.raises(ValueError, match=r"images of split 'val' must be >= 1, got 0"):
+        settings(splits=("train", "val"), images={"train": 3})
+
+
 def test_pieces_and_their_order_change_no_value(tmp_path: Path) -> None:
     one, other = opened(tmp_path / "a"), opened(tmp_path / "b", rows_per_range=5)
     assert len(one.ranges("test")) == 3

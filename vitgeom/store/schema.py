@@ -13,7 +13,7 @@ from vitgeom.errors import UnknownName
 # Part of every address: raise it when the meaning or the bytes of any array below change.
 SCHEMA_VERSION = 1
 # The same for what only stores of targets hold.
-TARGET_VERSION = 1
+TARGET_VERSION = 2
 
 STORAGE_DTYPES = ("float32", "float16")
 TOKENS = ("cls", "mean")
@@ -151,6 +151,14 @@ FEATURES = MappingProxyType({spec.name: spec for spec in _REGISTERED})
 _DIAGNOSE = "vitgeom.spectra.diagnose"
 _PER_IMAGE = ("n",)
 _TARGETS = (
+    ArraySpec(
+        "features",
+        ("n", "N", "D"),
+        None,
+        "activation",
+        "The tokens at which the decoder was differentiated.",
+        "vitgeom.decoders.BoundDecoder.features",
+    ),
     ArraySpec(
         "right_vectors",
         ("n", "N", "D", "R"),

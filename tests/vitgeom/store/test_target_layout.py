@@ -47,7 +47,7 @@ def test_large_directions_are_cut_into_chunks_of_a_few_megabytes() -> None:
 
 def test_the_bytes_are_those_of_the_values() -> None:
     layout = TargetLayout.checked(**GOOD)
-    directions, names = 6 * 5 * 2 * 2, 7
+    directions, names = 6 * 5 * (2 + 1) * 2, 7  # the tokens themselves are one more column
     doubles = 2 + 4 * 6 + 2  # singular values; four figures per token; the norm and its error
     assert layout.num_bytes == 13 * (directions + 8 * doubles + 2 * 8 + names)
 
