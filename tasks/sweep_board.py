@@ -49,13 +49,16 @@ class Board:
         stop: Set when everything is to end at once.
     """
 
-    def __init__(self, plan: Sequence[Parameters], *, ledger: Root, rule: Halving) -> None:
+    def __init__(
+        self, plan: Sequence[Parameters], *, ledger: Root, rule: Halving, rivals: str | None = None
+    ) -> None:
         """Read which trials are finished.
 
         Args:
             plan: Parameters of each trial.
             ledger: Where finished trials are kept.
             rule: When trials are stopped.
+            rivals: Only trials with the same value of this parameter are compared and stopped; None compares all.
         """
         self.stop = threading.Event()
         self._ledger, self._rule = ledger, rule
@@ -63,6 +66,7 @@ class Board:
         self._finished = {trial.index for trial in read if trial is not None}
         self.found = len(self._finished)
         self._trials = [trial or Trial(index, plan[index]) for index, trial in enumerate(read)]
+        self._groups = _grouped(plan, rivals)
 
     @property
     def trials(self) -> list[Trial]:
@@ -113,11 +117,24 @@ class Board:
 
     def stops(self) -> list[int | None]:
         """Return the rung that each trial is stopped at, as far as that is certain."""
-        return stops([trial.curve for trial in self._trials], self._rule)
+        found: list[int | None] = [None] * len(self._trials)
+        for group in self._groups:
+            verdicts = stops([self._trials[index].curve for index in group], self._rule)
+            for index, verdict in zip(group, verdicts, strict=True):
+                found[index] = verdict
+        return found
 
     def _keep(self, index: int) -> None:
         self._ledger.write_json(trial_file(index), _to_json(self._trials[index]))
         self._finished.add(index)
+
+
+def _grouped(plan: Sequence[Parameters], rivals: str | None) -> list[list[int]]:
+    """Return the trials that compete with each other, in the order of the plan."""
+    groups: dict[str, list[int]] = {}
+    for index, parameters in enumerate(plan):
+        groups.setdefault("" if rivals is None else repr(parameters[rivals]), []).append(index)
+    return list(groups.values())
 
 
 def trial_file(index: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tasks.engine import Engine, SerialEngine
-from tasks.sweep_fusion import RunTrials, in_turn
+from tasks.trials import RunTrials, in_turn
 
 
 def trials_on(engine: Engine) -> RunTrials:

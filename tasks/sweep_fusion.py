@@ -7,8 +7,7 @@ learning curves alone (:mod:`tasks.halving`), so serial runs, Ray and resumed ru
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 from tasks.extract_features import torch_threads
@@ -21,37 +20,13 @@ from tasks.sweep_board import Board
 from tasks.sweep_evidence import drop_evidence, store_evidence
 from tasks.sweep_request import SweepRequest
 from tasks.sweep_results import count_states, outcomes, winner
-from tasks.sweep_trial import UnusableTrial, run_trial
+from tasks.trials import RunTrials, in_turn
 from vitgeom.errors import IncompleteData
 from vitgeom.fusion.selection import select_layers
 from vitgeom.fusion.vfusion import VFusionClassifier
 from vitgeom.store.uri import Root
 
 FILES = ("best.json", "trials.json")
-
-RunTrials = Callable[[SweepRequest, Board], None]
-"""Runs the trials that a board misses, or raises what ended that."""
-
-
-def in_turn(request: SweepRequest, board: Board) -> None:
-    """Run the missing trials one after the other in this process.
-
-    Args:
-        request: The sweep.
-        board: Takes what becomes of each trial.
-    """
-    for index in board.missing():
-        try:
-            size = run_trial(request, board.trials[index].parameters, on_epoch=partial(_note, board, index))
-        except UnusableTrial as error:
-            board.fail(index, str(error))
-        else:
-            if not board.is_finished(index):
-                board.end(index, num_parameters=size)
-
-
-def _note(board: Board, index: int, epoch: int, loss: float, accuracy: float) -> bool:
-    return board.note(index, epoch, loss=loss, accuracy=accuracy)
 
 
 def run(request: SweepRequest, run_trials: RunTrials = in_turn) -> Receipt:
@@ -88,7 +63,7 @@ def run(request: SweepRequest, run_trials: RunTrials = in_turn) -> Receipt:
             store_evidence(request, layers=_layers(plan, num_layers=features.num_layers))
         run_trials(request, board)
     _require_all(board)
-    found = outcomes(board.trials, request)
+    found = outcomes(board.trials, board.stops())
     best = winner(found, metric=request.metric)
     counts = count_states(found)
     origin = {"features": {"address": request.address, "manifest_digest": request.manifest_digest}}

@@ -7,24 +7,21 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from tasks.halving import stops
 from tasks.sweep_board import Trial
-from tasks.sweep_request import SweepRequest
 from vitgeom.errors import NumericalFailure
 
 COMPLETED, STOPPED, FAILED = "completed", "stopped", "failed"
 
 
-def outcomes(trials: Sequence[Trial], request: SweepRequest) -> list[dict[str, Any]]:
+def outcomes(trials: Sequence[Trial], stopped: Sequence[int | None]) -> list[dict[str, Any]]:
     """Return one entry per trial, in the order of the plan.
 
     A trial that trained on while it was not certain yet that it would be stopped is cut at the rung that it is stopped at.
 
     Args:
         trials: All of them, finished.
-        request: The sweep.
+        stopped: The rung that each is stopped at, as the board says.
     """
-    stopped = stops([trial.curve for trial in trials], request.rule)
     return [_outcome(trial, rung) for trial, rung in zip(trials, stopped, strict=True)]
 
 

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tasks.extract_features import torch_threads
 from tasks.search_space import Parameters
 from tasks.sweep_evidence import stored_evidence
 from tasks.sweep_request import SweepRequest
+from tasks.trials import OnEpoch, UnusableTrial
 from vitgeom.errors import InvalidInput, NumericalFailure
 from vitgeom.fusion.joint_training import Validation
 from vitgeom.fusion.vfusion import VFusionClassifier
 from vitgeom.store.fingerprint import canonical_json
-
-OnEpoch = Callable[[int, float, float], bool]
-"""Epoch, validation log-loss, validation accuracy; returns whether to go on."""
-
-
-class UnusableTrial(Exception):
-    """These parameters give no result on these features, whoever tries; the sweep goes on without them."""
 
 
 def run_trial(request: SweepRequest, parameters: Parameters, *, on_epoch: OnEpoch) -> int:

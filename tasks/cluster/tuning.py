@@ -21,10 +21,8 @@ from tasks.cluster.translate import translate
 from tasks.cluster.trial_order import BoardStops, BoardVerdicts, showing
 from tasks.failure import with_message
 from tasks.sweep_board import Board, read_trial
-from tasks.sweep_memory import memory
-from tasks.sweep_request import SweepRequest
-from tasks.sweep_trial import UnusableTrial, run_trial
 from tasks.task_spec import Ask
+from tasks.trials import UnusableTrial, kind_of
 from vitgeom.errors import ResourceShortage
 from vitgeom.store.uri import Root
 
@@ -53,8 +51,8 @@ class TuneTrials:
         """
         self._engine, self._experiments = engine, experiments
 
-    def __call__(self, request: SweepRequest, board: Board) -> None:
-        """Run what is missing; see ``tasks.sweep_fusion.RunTrials``."""
+    def __call__(self, request: Any, board: Board) -> None:
+        """Run what is missing; see ``tasks.trials.RunTrials``."""
         name = Path(request.path).name
         folder = self._experiments.absolute() / name
 
@@ -73,12 +71,13 @@ def trial(config: dict[str, Any]) -> None:
     """What a worker does: one trial, each epoch reported; a trial that is in the ledger already is over at once.
 
     Args:
-        config: The request as JSON, and which trial.
+        config: The request as JSON, of which task, and which trial.
     """
     environment.apply()
     from ray import tune
 
-    request = SweepRequest.model_validate_json(config["request"])
+    kind = kind_of(config["task"])
+    request: Any = kind.request.model_validate_json(config["request"])
     index, parameters = config["index"], config["parameters"]
     ledger = Root(request.store).join(request.path, "trials")
     if read_trial(ledger, index, parameters) is not None:
@@ -91,21 +90,21 @@ def trial(config: dict[str, Any]) -> None:
         return True
 
     try:
-        size = run_trial(request, parameters, on_epoch=tell)
+        size = kind.run(request, parameters, on_epoch=tell)
     except UnusableTrial as error:
         tune.report({"index": index, "event": "failed", "problem": str(error)})
     else:
         tune.report({"index": index, "event": "ended", "num_parameters": size})
 
 
-def _require_room(connection: Connection, request: SweepRequest) -> None:
-    ask = Ask(cpus=float(request.threads), gpus=0.0, memory=memory(request))
+def _require_room(connection: Connection, request: Any) -> None:
+    ask = Ask(cpus=float(request.threads), gpus=0.0, memory=kind_of(request.task).memory(request))
     reason = shortage(ask, connection.nodes())
     if reason is not None:
         raise ResourceShortage(f"sweep: {reason}")
 
 
-def _tune(request: SweepRequest, board: Board, folder: Path, *, logs: str) -> None:
+def _tune(request: Any, board: Board, folder: Path, *, logs: str) -> None:
     """Restore the experiment if there is one, then run afresh what is missing still."""
     for tuner in (_restored(request, folder), None):
         if not board.missing() or board.stop.is_set():
@@ -115,7 +114,7 @@ def _tune(request: SweepRequest, board: Board, folder: Path, *, logs: str) -> No
             raise _explained(results.errors[0], board, logs=logs)
 
 
-def _restored(request: SweepRequest, folder: Path) -> Any | None:
+def _restored(request: Any, folder: Path) -> Any | None:
     """Return the interrupted experiment, or None where there is none that can be read."""
     from ray import tune
 
@@ -130,13 +129,18 @@ def _restored(request: SweepRequest, folder: Path) -> Any | None:
         return None
 
 
-def _fresh(request: SweepRequest, board: Board, folder: Path) -> Any:
+def _fresh(request: Any, board: Board, folder: Path) -> Any:
     from ray import tune
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     missing = [
-        {"index": index, "parameters": board.trials[index].parameters, "request": request.model_dump_json()}
+        {
+            "index": index,
+            "parameters": board.trials[index].parameters,
+            "task": request.task,
+            "request": request.model_dump_json(),
+        }
         for index in board.missing()
     ]
     return tune.Tuner(
@@ -153,10 +157,12 @@ def _fresh(request: SweepRequest, board: Board, folder: Path) -> Any:
     )
 
 
-def _trainable(request: SweepRequest) -> Any:
+def _trainable(request: Any) -> Any:
     from ray import tune
 
-    return tune.with_resources(_one, {"cpu": request.threads, "memory": memory(request)})
+    return tune.with_resources(
+        _one, {"cpu": request.threads, "memory": kind_of(request.task).memory(request)}
+    )
 
 
 def _one(config: dict[str, Any]) -> None:

@@ -68,3 +68,16 @@ def test_a_file_that_is_not_what_was_written_does_not_count(tmp_path: Path, dama
     path.write_text({"cut": text[:-9], "edited": text.replace("1.5", "0.5"), "another": text}[damage])
     wanted = {"hidden_dim": 99} if damage == "another" else PLAN[0]
     assert read_trial(Root(tmp_path / "trials"), 0, wanted) is None
+
+
+def test_only_rivals_are_compared(tmp_path: Path) -> None:
+    plan = [{"rank": rank, "hidden": hidden} for rank in (5, 20) for hidden in (64, 128)]
+    losses = [(0.9, 0.8), (0.9, 0.9), (0.9, 0.1), (0.9, 0.2)]
+    together = Board(plan, ledger=Root(tmp_path / "a"), rule=RULE)
+    by_rank = Board(plan, ledger=Root(tmp_path / "b"), rule=RULE, rivals="rank")
+    for each in (together, by_rank):
+        for index, curve in enumerate(losses):
+            report(each, index, *curve)
+    # Against its own rank's trials the first of each rank is the best; against all of them the last ones are.
+    assert by_rank.stops() == [None, 1, None, 1]
+    assert together.stops() == [None, 1, None, None]

@@ -12,8 +12,9 @@ import pytest
 from tasks import sweep_trial
 from tasks.search_space import combinations
 from tasks.sweep_board import Board
-from tasks.sweep_fusion import in_turn, run, stored
+from tasks.sweep_fusion import run, stored
 from tasks.sweep_request import SweepRequest
+from tasks.trials import in_turn
 from tests.support.sweep_features import SPACE, sweep_request, sweep_store
 from vitgeom.errors import IncompleteData, InvalidInput, NumericalFailure, UnknownName
 from vitgeom.fusion import EvidenceSettings, gather_evidence

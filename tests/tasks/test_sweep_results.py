@@ -9,20 +9,8 @@ import pytest
 
 from tasks.halving import Curve
 from tasks.sweep_board import Trial
-from tasks.sweep_request import SweepRequest
 from tasks.sweep_results import count_states, outcomes, winner
 from vitgeom.errors import NumericalFailure
-
-REQUEST = SweepRequest(
-    store="memory://none",
-    address="features/a/b/c",
-    manifest_digest="d",
-    l2=(0.1,),
-    space={"hidden_dim": (1,)},
-    encoder={"max_epochs": 3},
-    grace_epochs=1,
-    reduction_factor=2,
-)
 
 
 def trial(index: int, *losses: float, **changes: Any) -> Trial:
@@ -48,7 +36,7 @@ def entry(index: int, loss: float, accuracy: float, size: int, state: str = "com
 
 
 def test_a_trial_that_ran_past_its_stop_is_cut_there() -> None:
-    found = outcomes([trial(0, 1.0, 0.5), trial(1, 3.0, 2.0, 0.1)], REQUEST)
+    found = outcomes([trial(0, 1.0, 0.5), trial(1, 3.0, 2.0, 0.1)], [None, 1])
     assert found[1] == {
         "index": 1,
         "parameters": {"hidden_dim": 1},
@@ -66,12 +54,12 @@ def test_a_trial_that_ran_past_its_stop_is_cut_there() -> None:
 
 
 def test_the_first_epoch_of_the_least_loss_is_the_one_that_is_kept() -> None:
-    [found] = outcomes([trial(0, 1.0, 0.5, 0.5, accuracy=(0.1, 0.2, 0.3))], REQUEST)
+    [found] = outcomes([trial(0, 1.0, 0.5, 0.5, accuracy=(0.1, 0.2, 0.3))], [None])
     assert (found["best_epoch"], found["val_accuracy"]) == (1, 0.2)
 
 
 def test_a_trial_without_a_finite_loss_failed() -> None:
-    [found] = outcomes([trial(0, math.inf, math.inf)], REQUEST)
+    [found] = outcomes([trial(0, math.inf, math.inf)], [None])
     assert found["state"] == "failed"
     assert "finite" in found["problem"]
 

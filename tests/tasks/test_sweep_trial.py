@@ -6,7 +6,8 @@ import pytest
 
 from tasks.sweep_evidence import store_evidence, stored_evidence
 from tasks.sweep_request import SweepRequest
-from tasks.sweep_trial import UnusableTrial, run_trial
+from tasks.sweep_trial import run_trial
+from tasks.trials import UnusableTrial
 from tests.support.sweep_features import sweep_request, sweep_store
 from vitgeom.fusion.vfusion import VFusionClassifier
 
