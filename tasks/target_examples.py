@@ -1,0 +1,89 @@
+"""Training examples from a sealed store of targets: kept in memory where they fit, else read batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from vitgeom.errors import InvalidInput
+from vitgeom.store.targets import TargetStore
+
+LEAST = ("features", "num_found")
+DIRECTIONS = ("right_vectors", "singular_values")
+BLOCKS = ("importance", "block_norms")
+
+
+class TargetExamples:
+    """One split of a store of targets as the training loop reads it.
+
+    Attributes:
+        sample_ids: Names of the images, by row.
+    """
+
+    def __init__(
+        self, store: TargetStore, split: str, *, names: Sequence[str], rank: int | None, keep_bytes: int
+    ) -> None:
+        """Read the arrays if they may be kept.
+
+        Args:
+            store: Sealed.
+            split: Which split.
+            names: Arrays that batches hold.
+            rank: Directions that batches hold, the strongest; None for all that are stored.
+            keep_bytes: Arrays of the split are kept in memory if they take no more than this.
+
+        Raises:
+            IncompleteData: The split is not complete.
+            CorruptData: An array is damaged.
+            InvalidInput: Fewer directions are stored than wanted.
+        """
+        if rank is not None and rank > store.layout.rank:
+            raise InvalidInput(
+                f"rank must be at most {store.layout.rank}, the directions stored at {store.root.uri}, got {rank}. Make targets of a higher rank."
+            )
+        self._store, self._split, self._names, self._rank = store, split, tuple(names), rank
+        self.sample_ids = store.sample_ids(split)
+        self._kept = self._read(None) if split_bytes(store, split, names) <= keep_bytes else None
+
+    @property
+    def num_images(self) -> int:
+        """Rows of the split."""
+        return self._store.splits[self._split]
+
+    def batch(self, rows: Tensor) -> dict[str, Tensor]:
+        """Return the arrays of some images, floats in float32.
+
+        Args:
+            rows: Numbers of the images, in the order wanted.
+        """
+        if self._kept is None:
+            return self._read(rows.numpy())
+        return {name: array[rows] for name, array in self._kept.items()}
+
+    def _read(self, rows: np.ndarray | None) -> dict[str, Tensor]:
+        return {name: self._array(name, rows) for name in self._names}
+
+    def _array(self, name: str, rows: np.ndarray | None) -> Tensor:
+        array = torch.from_numpy(self._store.read(self._split, name, rows=rows))
+        if name in DIRECTIONS and self._rank is not None:
+            array = array[..., : self._rank]
+        if name == "num_found":
+            return array if self._rank is None else array.clamp(max=self._rank)
+        return array.float()
+
+
+def split_bytes(store: TargetStore, split: str, names: Sequence[str]) -> int:
+    """Return what some arrays of a split take in memory.
+
+    Args:
+        store: Of targets.
+        split: Which split.
+        names: Arrays.
+    """
+    layout, rows = store.layout, store.splits[split]
+    specs = {spec.name: spec for spec in layout.specs}
+    # In memory as float32, whatever the storage.
+    return sum(4 * int(np.prod(layout.shape(specs[name], rows))) for name in names)
