@@ -14,6 +14,7 @@
     fusion/<dataset>/<backbone>.shift.json       the same classifiers on shifted test sets, if they were asked about some
     horizontal/<dataset>.json                    the same table for the last layers of all backbones together
     horizontal/<dataset>.safetensors             their class indices on the test images
+    metric/<dataset>/<backbone>.json             what was learnt of decoders' directions and tokens, if it was asked for
     report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
 
 The features themselves stay in the store; a manifest names their address in it and their digest.
@@ -182,6 +183,22 @@ class Results:
         """
         place = self.directions(cell)
         return self._json(place, cell, stage="diagnose") if place.is_file() else None
+
+    def metric(self, cell: Cell) -> Path:
+        """Return the place of what was learnt of a cell's decoders."""
+        return self.folder / "metric" / f"{cell.path}.json"
+
+    def write_metric(self, cell: Cell, content: bytes) -> None:
+        """Write what was learnt of a cell's decoders."""
+        write_result(self.metric(cell), content)
+
+    def read_metric(self, cell: Cell) -> dict[str, Any] | None:
+        """Return what was learnt of a cell's decoders; None where nobody asked.
+
+        Raises:
+            InvalidInput: The file is damaged.
+        """
+        return self._json(self.metric(cell), cell, stage="metric") if self.metric(cell).is_file() else None
 
     def shift(self, cell: Cell) -> Path:
         """Return the place of what a cell's classifiers do under shift."""

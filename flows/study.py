@@ -25,7 +25,7 @@ RESULT_FOLDERS = (
     "recoverability",
     "fusion",
     "horizontal",
-    "directions",
+    "metric",
     "sweep",
     "figures",
 )

@@ -17,6 +17,7 @@ from tasks import (
     make_targets,
     sweep_fusion,
     sweep_memory,
+    train_metric,
 )
 from tasks.task_spec import TaskSpec
 
@@ -85,6 +86,13 @@ CATALOGUE: Mapping[str, TaskSpec] = {
             cpus=_threads,
             gpus=_gpu_if_cuda,
             memory=make_targets.memory,
+        ),
+        TaskSpec(
+            name="train_metric",
+            function=train_metric.run,
+            cpus=train_metric.own_cpus,
+            gpus=train_metric.own_gpus,
+            memory=train_metric.memory,
         ),
     )
 }

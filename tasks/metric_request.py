@@ -51,7 +51,7 @@ class MetricRequest(Request):
     rank: int = Field(ge=1)
     num_prefix: int = Field(ge=0)
     model: ModelSettings = ModelSettings()
-    training: dict[str, Any] = {}
+    training: dict[str, Any] = Field(default_factory=dict)
     seed: int = Field(default=0, ge=0)
     trainer: Literal["here", "ray"] = "here"
     workers: int = Field(default=1, ge=1)

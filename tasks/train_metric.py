@@ -97,6 +97,16 @@ def memory(request: MetricRequest) -> int:
     return PROCESS_BYTES + kept + TRAINING_COPIES * 4 * tokens * request.settings.batch_size
 
 
+def own_cpus(request: MetricRequest) -> float:
+    """Return the CPUs of the unit itself; where Ray Train has workers of its own, they ask for theirs."""
+    return 0.0 if request.trainer == "ray" else float(request.threads)
+
+
+def own_gpus(request: MetricRequest) -> float:
+    """Return the GPUs of the unit itself, likewise."""
+    return 1.0 if request.trainer == "here" and request.settings.device.startswith("cuda") else 0.0
+
+
 def _train(request: MetricRequest) -> None:
     """Train to the end, here or with Ray Train."""
     if request.trainer == "here":

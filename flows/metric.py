@@ -1,0 +1,206 @@
+"""Sub-flow: learn to what decoders react, for every cell, decoder and layer that the parameters name.
+
+Targets are made of training, validation and test images, and once more, independently, of the test images: what two estimates agree on is the ceiling
+of any model. The regime of the validation images says what is trained, unless the parameters ask for something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flows import console
+from flows.cell import Cell
+from flows.diagnose import decoder_refs
+from flows.engine_scope import engine_for
+from flows.outcome import Outcome, attempt_each, require_all
+from flows.results import Results
+from flows.steps import flow, task
+from flows.study import Resolved, Study
+from tasks.engine import Engine
+from tasks.metric_request import MetricRequest
+from tasks.opened import opened_backbone
+from tasks.receipt import Receipt
+from tasks.regimes import regimes_of
+from tasks.summarise_metric import LearntPair, summarise_metric
+from tasks.target_request import DecoderRef, TargetSettings
+from tasks.target_set import make_target_set
+from tasks.training_watch import watched
+from vitgeom.backbones import Backbone, check_device
+from vitgeom.metric.choice import Choice, choose
+
+SPLITS = ("train", "val", "test")
+
+
+@flow(name="metric", run_name="learn metrics")
+def metric(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
+    """Learn metrics for every cell and write one file per cell into the results folder.
+
+    Args:
+        study: Which cells, and how; the block ``metric`` of its parameters names decoders, layers, images and models.
+        left_out: Names of cells that are to be left alone.
+
+    Returns:
+        One receipt per cell.
+
+    Raises:
+        PartsFailed: Some cells failed; the others are stored.
+        InvalidInput: The study cannot be understood; nothing was computed.
+    """
+    wanted = study.resolve()
+    results = Results(wanted.out)
+    if wanted.params.engine.is_here:
+        check_device(wanted.params.metric.device)
+    with engine_for(wanted.params.engine) as engine:
+        outcomes = attempt_each(
+            [cell for cell in wanted.cells if cell.name not in left_out],
+            lambda cell: metric_cell(cell.name, cell, wanted=wanted, engine=engine, results=results),
+            on_failure=console.report_failure,
+        )
+    return require_all("metric", outcomes)
+
+
+@task(name="metric", run_name="metric {name}")
+def metric_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, results: Results) -> Receipt:
+    """Make or find a cell's targets and models, and write what they come to; ``name`` is what Prefect shows."""
+    params = wanted.params.metric
+    backbone = opened_backbone(
+        cell.backbone_ref.at_size(wanted.params.extract.image_size).to_json(), device="cpu"
+    )
+    decoders = decoder_refs(params)
+    targets = _targets(cell, decoders, wanted, engine, again=False)
+    again = _targets(cell, decoders, wanted, engine, again=True)
+    choices = {
+        decoder: choose(regimes_of(wanted.store, receipt, split="val"), asked=_asked(wanted))
+        for decoder, receipt in targets.items()
+    }
+    for decoder, choice in choices.items():
+        console.say(f"metric {name} {decoder.label}: {choice.why}")
+    models = _models(name, targets, choices, backbone, wanted, engine)
+    content, receipt = summarise_metric(
+        [
+            LearntPair(decoder, choices[decoder], targets[decoder], again[decoder], models[decoder])
+            for decoder in decoders
+        ],
+        dataset=cell.dataset_ref,
+        backbone=backbone,
+        store=wanted.store,
+        num_bootstrap=params.num_bootstrap,
+        seed=wanted.params.seed,
+        name=name,
+    )
+    results.write_metric(cell, content)
+    console.say(_said(name, receipt))
+    return receipt
+
+
+def _targets(
+    cell: Cell, decoders: Sequence[DecoderRef], wanted: Resolved, engine: Engine, *, again: bool
+) -> dict[DecoderRef, Receipt]:
+    return make_target_set(
+        cell.dataset_ref,
+        cell.backbone_ref,
+        decoders,
+        store=wanted.store,
+        settings=target_settings(wanted, again=again),
+        engine=engine,
+        emit=console.say,
+        label=f"{cell.name}, {'second estimate' if again else 'targets'}",
+    )
+
+
+def target_settings(wanted: Resolved, *, again: bool) -> TargetSettings:
+    """Return how targets are made; a second, independent estimate is of the test images alone.
+
+    Args:
+        wanted: The study.
+        again: Whether it is the second estimate.
+    """
+    params = wanted.params
+    splits = ("test",) if again else SPLITS
+    return TargetSettings(
+        splits=splits,
+        images={split: getattr(params.metric.images, split) for split in splits},
+        seed=params.seed + again,
+        checks=False,
+        image_size=params.extract.image_size,
+        **params.metric.model_dump(
+            include={"rank", "recipe", "budget", "storage", "rows_per_range", "device", "threads"}
+        ),
+    )
+
+
+def _models(
+    name: str,
+    targets: dict[DecoderRef, Receipt],
+    choices: dict[DecoderRef, Choice],
+    backbone: Backbone,
+    wanted: Resolved,
+    engine: Engine,
+) -> dict[DecoderRef, dict[str, list[Receipt]]]:
+    """Train all models of a cell together; return them by decoder and kind, one per seed."""
+    plan = [
+        (decoder, learner, seed)
+        for decoder, choice in choices.items()
+        for learner in choice.learners
+        for seed in wanted.params.metric.seeds
+    ]
+    requests = [
+        request_for(
+            targets[decoder], learner, seed=seed, num_prefix=backbone.spec.layout.num_prefix, wanted=wanted
+        )
+        for decoder, learner, seed in plan
+    ]
+    with watched(requests, emit=console.say, label=f"train {name}") as seen:
+        receipts = engine.map(MetricRequest.task, requests, on_receipt=seen, label=f"train {name}")
+    found: dict[DecoderRef, dict[str, list[Receipt]]] = {decoder: {} for decoder in targets}
+    for (decoder, learner, _), receipt in zip(plan, receipts, strict=True):
+        found[decoder].setdefault(learner, []).append(receipt)
+    return found
+
+
+def request_for(
+    sealed: Receipt, learner: str, *, seed: int, num_prefix: int, wanted: Resolved
+) -> MetricRequest:
+    """Return the request of one model.
+
+    Args:
+        sealed: Seal of its targets.
+        learner: Which model.
+        seed: Of weights and batches.
+        num_prefix: Tokens that are no patches.
+        wanted: The study.
+    """
+    params = wanted.params.metric
+    on_ray = wanted.params.engine.kind == "ray"
+    training: dict[str, Any] = {**params.training.model_dump(), "device": params.device}
+    return MetricRequest(
+        store=wanted.store,
+        address=sealed.detail["address"],
+        manifest_digest=sealed.digest,
+        learner=learner,
+        target=params.target,
+        rank=params.rank,
+        num_prefix=num_prefix,
+        model=params.model.model_dump(),
+        training=training,
+        seed=seed,
+        trainer="ray" if on_ray else "here",
+        workers=params.workers if on_ray else 1,
+        threads=params.threads,
+    )
+
+
+def _asked(wanted: Resolved) -> tuple[str, ...] | None:
+    learn = wanted.params.metric.learn
+    return None if isinstance(learn, str) else learn
+
+
+def _said(name: str, receipt: Receipt) -> str:
+    how = "cached" if receipt.cached else f"{receipt.seconds:.1f} s"
+    shown = "; ".join(
+        f"{pair}: "
+        + ", ".join(f"{figure} {value:.3f}" for figure, value in found.items() if value is not None)
+        for pair, found in receipt.detail["figures"].items()
+    )
+    return f"metric {name}: {how}; {shown}"
