@@ -87,7 +87,10 @@ class MetricTraining(Block):
 
 
 class RankSweep(Block):
-    """Ranks and widths of the network that are tried; trials of one rank are compared with each other alone."""
+    """Ranks and widths of the network that are tried, on targets of the highest rank; trials of one rank are compared with each other alone.
+
+    An empty list of ranks means no sweep.
+    """
 
     ranks: Annotated[tuple[Count, ...], AfterValidator(once)]
     hidden: Annotated[tuple[Count, ...], AfterValidator(once), Field(min_length=1)]
@@ -112,7 +115,7 @@ class Metric(Block):
     """Which models learn to what decoders react, from how many images; see ``tasks.metric_request``.
 
     ``learn: by_regime`` lets the regime that validation images are in decide what is trained. ``datasets`` names those that a whole study trains on,
-    too; the command of its own takes all. ``rank`` is that of the targets and of the network; the ranks of ``sweep`` may not be above it.
+    too; the command of its own takes all. ``rank`` is that of the targets and of the network.
     """
 
     datasets: DatasetNames
@@ -136,12 +139,3 @@ class Metric(Block):
     workers: Count
     device: Device
     threads: Count
-
-    @model_validator(mode="after")
-    def _ranks_are_stored(self) -> Metric:
-        above = [rank for rank in self.sweep.ranks if rank > self.rank]
-        if above:
-            raise ValueError(
-                f"sweep.ranks must be at most rank={self.rank}, the directions that targets hold, got {above}; raise rank"
-            )
-        return self

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from torch import Tensor
 
 from vitgeom.backbones import Backbone
@@ -23,9 +25,7 @@ def plain_scores(features_nND: Tensor, backbone: Backbone, *, layer: int, seed: 
     """
     found = {"feature norm": feature_norm(features_nND)}
     if backbone.spec.layout.num_cls and layer < backbone.spec.num_blocks:
-        try:
+        with suppress(OtherBlocks):
             found["class attention"] = cls_attention(features_nND, backbone, layer=layer)
-        except OtherBlocks:
-            pass
     random = random_scores(features_nND.shape[:2], generator=generator_for(seed, "random scores"))
     return {**found, "random": random}

@@ -90,6 +90,7 @@ def test_a_changed_probe_parameter_refits_but_extracts_nothing(
         "horizontal": [],
         "shift": [],
         "diagnose": [],
+        "metric": [],
         "sweep": [],
     }
 
