@@ -4,6 +4,7 @@
 
     features/<dataset>/<backbone>.json           manifest of the stored features, and what the dataset is
     features/<dataset>/<backbone>.directions.json    to which directions and tokens decoders react, if they were diagnosed
+    features/<dataset>/<backbone>.metric.json    what models learnt of that, if they were asked to
     probes/<dataset>/<backbone>.safetensors      fitted probes
     probes/<dataset>/<backbone>.json             how they were fitted and chosen
     sweep/<dataset>/<backbone>.json              best settings of VFusion by validation, if swept
@@ -14,7 +15,6 @@
     fusion/<dataset>/<backbone>.shift.json       the same classifiers on shifted test sets, if they were asked about some
     horizontal/<dataset>.json                    the same table for the last layers of all backbones together
     horizontal/<dataset>.safetensors             their class indices on the test images
-    metric/<dataset>/<backbone>.json             what was learnt of decoders' directions and tokens, if it was asked for
     report.html, figures/, metrics.csv, summary.json    written by tasks.render_report
 
 The features themselves stay in the store; a manifest names their address in it and their digest.
@@ -186,7 +186,7 @@ class Results:
 
     def metric(self, cell: Cell) -> Path:
         """Return the place of what was learnt of a cell's decoders."""
-        return self.folder / "metric" / f"{cell.path}.json"
+        return self.folder / "features" / f"{cell.path}.metric.json"
 
     def write_metric(self, cell: Cell, content: bytes) -> None:
         """Write what was learnt of a cell's decoders."""

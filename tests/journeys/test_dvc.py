@@ -95,7 +95,17 @@ def reproduced(project: Path) -> tuple[Path, dict[str, str], str]:
 def test_dvc_takes_over_what_the_benchmark_computed(reproduced: tuple[Path, dict[str, str], str]) -> None:
     project, before, said = reproduced
 
-    assert ran(said) == {"extract", "probe", "fuse", "horizontal", "shift", "sweep", "diagnose", "metric", "report"}
+    assert ran(said) == {
+        "extract",
+        "probe",
+        "fuse",
+        "horizontal",
+        "shift",
+        "sweep",
+        "diagnose",
+        "metric",
+        "report",
+    }
     assert "images computed" not in said
     assert "fitted in" not in said
     assert digests(project) == before
