@@ -1,7 +1,7 @@
-"""The whole study, in the order a reader expects: features, probes, fusion, report, and a record of it all; where asked for, shifted test
-pictures, a sweep, a diagnosis of decoders and what is learnt of it.
+"""The whole study, in the order a reader expects: features, probes, fusion, report, and a record of it all.
 
-A cell that fails is reported and left out of the steps that follow; the others go on, and the run ends with an error that names it.
+Where the parameters ask for it: shifted test pictures, a sweep, a diagnosis of decoders and what is learnt of it. A cell that fails is reported and left
+out of the steps that follow; the others go on, and the run ends with an error that names it.
 """
 
 from __future__ import annotations
