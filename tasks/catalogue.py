@@ -17,6 +17,7 @@ from tasks import (
     make_targets,
     sweep_fusion,
     sweep_memory,
+    sweep_rank,
     train_metric,
 )
 from tasks.task_spec import TaskSpec
@@ -86,6 +87,13 @@ CATALOGUE: Mapping[str, TaskSpec] = {
             cpus=_threads,
             gpus=_gpu_if_cuda,
             memory=make_targets.memory,
+        ),
+        TaskSpec(
+            name="sweep_rank",
+            function=sweep_rank.run,
+            cpus=_threads,
+            gpus=_no_gpu,
+            memory=sweep_rank.memory,
         ),
         TaskSpec(
             name="train_metric",

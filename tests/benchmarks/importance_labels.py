@@ -55,9 +55,7 @@ def rows_of(split: str, *, unseen: bool, count: int | None = None) -> list[int]:
     return [rows[(2 * place + 1) * len(rows) // (2 * count)] for place in range(count)]
 
 
-def labelled(
-    file: str, split: str, rows: list[int], *, probes: int = PROBES, seed: int = 0
-) -> Labelled:
+def labelled(file: str, split: str, rows: list[int], *, probes: int = PROBES, seed: int = 0) -> Labelled:
     """Run the backbone on images and estimate the importance of their tokens.
 
     Args:
