@@ -17,17 +17,20 @@ from flows.outcome import Outcome, attempt_each, require_all
 from flows.results import Results
 from flows.steps import flow, task
 from flows.study import Resolved, Study
+from tasks import sweep_rank
 from tasks.engine import Engine
 from tasks.metric_request import MetricRequest
 from tasks.opened import opened_backbone
+from tasks.rank_sweep_request import RankSweepRequest
 from tasks.receipt import Receipt
 from tasks.regimes import regimes_of
 from tasks.summarise_metric import LearntPair, summarise_metric
+from tasks.sweep_engine import trials_on
 from tasks.target_request import DecoderRef, TargetSettings
 from tasks.target_set import make_target_set
 from tasks.training_watch import watched
 from vitgeom.backbones import Backbone, check_device
-from vitgeom.metric.choice import Choice, choose
+from vitgeom.metric.choice import SPN, Choice, choose
 
 SPLITS = ("train", "val", "test")
 
@@ -77,9 +80,17 @@ def metric_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, resu
     for decoder, choice in choices.items():
         console.say(f"metric {name} {decoder.label}: {choice.why}")
     models = _models(name, targets, choices, backbone, wanted, engine)
+    ranks = _ranks(cell, targets, choices, backbone, wanted, engine)
     content, receipt = summarise_metric(
         [
-            LearntPair(decoder, choices[decoder], targets[decoder], again[decoder], models[decoder])
+            LearntPair(
+                decoder,
+                choices[decoder],
+                targets[decoder],
+                again[decoder],
+                models[decoder],
+                ranks.get(decoder),
+            )
             for decoder in decoders
         ],
         dataset=cell.dataset_ref,
@@ -157,6 +168,78 @@ def _models(
     for (decoder, learner, _), receipt in zip(plan, receipts, strict=True):
         found[decoder].setdefault(learner, []).append(receipt)
     return found
+
+
+def _ranks(
+    cell: Cell,
+    targets: dict[DecoderRef, Receipt],
+    choices: dict[DecoderRef, Choice],
+    backbone: Backbone,
+    wanted: Resolved,
+    engine: Engine,
+) -> dict[DecoderRef, Receipt]:
+    """Sweep over ranks where a network is trained and ranks are asked for; targets of a higher rank are made where they are needed."""
+    params = wanted.params.metric
+    swept = [decoder for decoder, choice in choices.items() if SPN in choice.learners]
+    if not params.sweep.ranks or not swept:
+        return {}
+    highest = max(params.sweep.ranks)
+    if highest > params.rank:
+        targets = make_target_set(
+            cell.dataset_ref,
+            cell.backbone_ref,
+            swept,
+            store=wanted.store,
+            settings=target_settings(wanted, again=False).model_copy(update={"rank": highest}),
+            engine=engine,
+            emit=console.say,
+            label=f"{cell.name}, targets of rank {highest}",
+        )
+    found = {}
+    for decoder in swept:
+        request = rank_request_for(
+            targets[decoder], num_prefix=backbone.spec.layout.num_prefix, wanted=wanted
+        )
+        found[decoder] = sweep_rank.run(request, trials_on(engine))
+        console.say(_ranks_said(cell.name, decoder, found[decoder]))
+    return found
+
+
+def rank_request_for(sealed: Receipt, *, num_prefix: int, wanted: Resolved) -> RankSweepRequest:
+    """Return the request of a sweep over ranks.
+
+    Args:
+        sealed: Seal of its targets.
+        num_prefix: Tokens that are no patches.
+        wanted: The study.
+    """
+    params = wanted.params.metric
+    return RankSweepRequest(
+        store=wanted.store,
+        address=sealed.detail["address"],
+        manifest_digest=sealed.digest,
+        ranks=tuple(sorted(params.sweep.ranks)),
+        hidden=tuple(sorted(params.sweep.hidden)),
+        heads=params.model.heads,
+        blocks=params.model.blocks,
+        num_prefix=num_prefix,
+        training={**params.training.model_dump(), "device": params.device},
+        seed=params.seeds[0],
+        grace_epochs=params.sweep.grace_epochs,
+        reduction_factor=params.sweep.reduction_factor,
+        threads=params.threads,
+    )
+
+
+def _ranks_said(name: str, decoder: DecoderRef, swept: Receipt) -> str:
+    best = {(one["rank"], one["hidden"]) for one in swept.detail["best"]}
+    shown = ", ".join(
+        f"{one['rank']}: {100 * one['captured']:.0f} %"
+        for one in swept.detail["trials"]
+        if (one["rank"], one["hidden"]) in best
+    )
+    how = "cached" if swept.cached else f"{swept.seconds:.0f} s"
+    return f"metric {name} {decoder.label}: {how}; sensitivity captured by rank: {shown}"
 
 
 def request_for(
