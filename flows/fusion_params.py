@@ -8,6 +8,9 @@ from pydantic import BeforeValidator, Field, StrictInt, field_validator
 
 from flows.param_types import Block, Count, DatasetNames, Device, NonNegativeInt, Real, Text
 
+ANY_DEPTH = 1000
+"""More layers than any backbone has: with it a selection is checked by its form alone."""
+
 Layers = Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
 
 
@@ -96,10 +99,19 @@ class Fusion(Block):
         return seeds
 
 
+def _selection(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value  # layers by number; whether a backbone has them is told when it is known
+    from vitgeom.fusion.selection import select_layers  # brings torch, which takes seconds to import
+
+    select_layers(value, num_layers=ANY_DEPTH)
+    return value
+
+
 class SweepSpace(Block):
     """Values of VFusion's settings that a sweep combines; see ``vitgeom.fusion.vfusion.VFusionClassifier``."""
 
-    selection: tuple[Text | Layers, ...] = Field(min_length=1)
+    selection: tuple[Annotated[Text | Layers, BeforeValidator(_selection)], ...] = Field(min_length=1)
     layer_scaling: tuple[Literal["quality", "none"] | Annotated[Real, Field(ge=0)], ...] = Field(min_length=1)
     latent_dim: tuple[Count | None, ...] = Field(min_length=1)
     orth_weight: tuple[Annotated[Real, Field(ge=0)], ...] = Field(min_length=1)
