@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 from vitgeom.metric.constant_subspace import constant_subspace
 from vitgeom.metric.rank_correlation import spearman
-from vitgeom.metric.spectral_loss import alignment, random_alignment
 
 from tasks.metric_scores import plain_scores
 from tasks.opened import opened_images
@@ -28,6 +27,7 @@ from tasks.train_metric import TEST
 from vitgeom.backbones import Backbone
 from vitgeom.bootstrap import bootstrap_interval
 from vitgeom.data import DatasetRef
+from vitgeom.metric.alignment import alignment, random_alignment
 from vitgeom.metric.choice import Choice
 from vitgeom.seeding import generator_for
 from vitgeom.store.fingerprint import fingerprint
@@ -197,7 +197,7 @@ class _Pair:
             "constant": self._summary(
                 [alignment(constant.expand(len(right), -1, -1), right, num_found=found)], "alignment constant"
             ),
-            "chance": random_alignment(rank, layout.num_tokens * layout.width),
+            "chance": random_alignment(rank, num_tokens=layout.num_tokens, dim=layout.width),
         }
 
     def _directions(self, store: TargetStore, split: str) -> Tensor:
