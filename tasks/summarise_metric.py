@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from vitgeom.metric.alignment import alignment, random_alignment
 from vitgeom.metric.constant_subspace import constant_subspace
 from vitgeom.metric.rank_correlation import spearman
 
@@ -27,7 +28,6 @@ from tasks.train_metric import TEST
 from vitgeom.backbones import Backbone
 from vitgeom.bootstrap import bootstrap_interval
 from vitgeom.data import DatasetRef
-from vitgeom.metric.alignment import alignment, random_alignment
 from vitgeom.metric.choice import Choice
 from vitgeom.seeding import generator_for
 from vitgeom.store.fingerprint import fingerprint

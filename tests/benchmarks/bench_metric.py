@@ -36,7 +36,9 @@ def compared(case: DirectionCase, *, width: int, bar: float | None) -> Row:
     for index in range(ROUNDS + 1):  # the first round warms up and is dropped
         for name, method in sorted((("learnt", learnt), ("exact", exact)), reverse=bool(index % 2)):
             times[name].append(clock(method))
-    ratios = sorted(theirs / ours for theirs, ours in zip(times["exact"][1:], times["learnt"][1:], strict=True))
+    ratios = sorted(
+        theirs / ours for theirs, ours in zip(times["exact"][1:], times["learnt"][1:], strict=True)
+    )
     ratio = statistics.median(ratios)
     return Row(
         name=f"{VECTORS} quadratic forms of the metric of rank {RANK}, {case.name}, class token from layer {LAYER}",
