@@ -23,7 +23,7 @@ from vitgeom.metric.training import (
 from tasks.extract_features import torch_threads
 from tasks.metric_request import MetricRequest
 from tasks.pinned_targets import pinned_targets
-from tasks.target_examples import BLOCKS, DIRECTIONS, LEAST, TargetExamples
+from tasks.target_examples import DIRECTIONS, LEAST, TargetExamples
 from vitgeom.errors import CorruptData, InvalidInput
 from vitgeom.metric import ImportanceHead, SpectralPullbackNetwork
 from vitgeom.store.targets import TargetStore
@@ -92,7 +92,7 @@ def learner_of(request: MetricRequest, store: TargetStore) -> Learner:
     width = store.layout.width
     if request.learner == "importance":
         head = ImportanceHead(width, num_prefix=request.num_prefix, seed=request.seed)
-        return ImportanceLearner(head, target=request.target, beta=request.settings.beta)
+        return ImportanceLearner(head)
     if request.rank > store.layout.num_tokens * width:
         raise InvalidInput(
             f"rank must be at most {store.layout.num_tokens * width}, tokens x width, got {request.rank}."
@@ -119,9 +119,9 @@ def examples_of(request: MetricRequest, store: TargetStore, split: str) -> Targe
         InvalidInput: Fewer directions are stored than the model has.
     """
     if request.learner == "importance":
-        names, rank = (*LEAST, *BLOCKS), None
+        names, rank = {**LEAST, "importance": request.target}, None
     else:
-        names, rank = (*LEAST, *DIRECTIONS, *BLOCKS), request.rank
+        names, rank = {**LEAST, **DIRECTIONS}, request.rank
     return TargetExamples(store, split, names=names, rank=rank, keep_bytes=request.keep_bytes)
 
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from vitgeom.metric.alignment import alignment, random_alignment
 from vitgeom.metric.constant_subspace import constant_subspace
-from vitgeom.metric.rank_correlation import spearman
+from vitgeom.metric.rank_correlation import rank_correlation
 
 from tasks.metric_scores import plain_scores
 from tasks.opened import opened_images
@@ -239,7 +239,7 @@ class _Pair:
 
     def _rho(self, one: Tensor, other: Tensor) -> Tensor:
         """Spearman's rho over the patches of each image, NaN where all are alike."""
-        return spearman(one[:, self._prefix :].double(), other[:, self._prefix :].double())
+        return rank_correlation(one[:, self._prefix :].double(), other[:, self._prefix :].double()).with_nan()
 
     def _summary(self, by_seed: Sequence[Tensor], name: str) -> dict[str, Any] | None:
         """Return the mean over images of the mean over seeds with its interval, spread over images, and spread over seeds; None where it is undefined."""

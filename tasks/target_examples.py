@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import torch
@@ -11,9 +11,11 @@ from torch import Tensor
 from vitgeom.errors import InvalidInput
 from vitgeom.store.targets import TargetStore
 
-LEAST = ("features", "num_found")
-DIRECTIONS = ("right_vectors", "singular_values")
-BLOCKS = ("importance", "block_norms")
+LEAST = {"features": "features", "num_found": "num_found"}
+DIRECTIONS = {name: name for name in ("right_vectors", "singular_values", "norm_squared")}
+"""What batches call arrays, and what the store calls them."""
+
+BY_RANK = ("right_vectors", "singular_values")
 
 
 class TargetExamples:
@@ -24,14 +26,14 @@ class TargetExamples:
     """
 
     def __init__(
-        self, store: TargetStore, split: str, *, names: Sequence[str], rank: int | None, keep_bytes: int
+        self, store: TargetStore, split: str, *, names: Mapping[str, str], rank: int | None, keep_bytes: int
     ) -> None:
         """Read the arrays if they may be kept.
 
         Args:
             store: Sealed.
             split: Which split.
-            names: Arrays that batches hold.
+            names: What batches hold: their name -> that of the store.
             rank: Directions that batches hold, the strongest; None for all that are stored.
             keep_bytes: Arrays of the split are kept in memory if they take no more than this.
 
@@ -44,9 +46,9 @@ class TargetExamples:
             raise InvalidInput(
                 f"rank must be at most {store.layout.rank}, the directions stored at {store.root.uri}, got {rank}. Make targets of a higher rank."
             )
-        self._store, self._split, self._names, self._rank = store, split, tuple(names), rank
+        self._store, self._split, self._names, self._rank = store, split, dict(names), rank
         self.sample_ids = store.sample_ids(split)
-        self._kept = self._read(None) if split_bytes(store, split, names) <= keep_bytes else None
+        self._kept = self._read(None) if split_bytes(store, split, names.values()) <= keep_bytes else None
 
     @property
     def num_images(self) -> int:
@@ -64,18 +66,18 @@ class TargetExamples:
         return {name: array[rows] for name, array in self._kept.items()}
 
     def _read(self, rows: np.ndarray | None) -> dict[str, Tensor]:
-        return {name: self._array(name, rows) for name in self._names}
+        return {name: self._array(stored, rows) for name, stored in self._names.items()}
 
     def _array(self, name: str, rows: np.ndarray | None) -> Tensor:
         array = torch.from_numpy(self._store.read(self._split, name, rows=rows))
-        if name in DIRECTIONS and self._rank is not None:
+        if name in BY_RANK and self._rank is not None:
             array = array[..., : self._rank]
         if name == "num_found":
             return array if self._rank is None else array.clamp(max=self._rank)
         return array.float()
 
 
-def split_bytes(store: TargetStore, split: str, names: Sequence[str]) -> int:
+def split_bytes(store: TargetStore, split: str, names: Iterable[str]) -> int:
     """Return what some arrays of a split take in memory.
 
     Args:

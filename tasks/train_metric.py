@@ -84,7 +84,7 @@ def run(request: MetricRequest) -> Receipt:
 def memory(request: MetricRequest) -> int:
     """Return an upper estimate of the peak bytes of one worker: the targets that are kept, and a batch with its gradients."""
     store = open_targets(Root(request.store), request.address)
-    names = ["features", "importance", "block_norms", "num_found"]
+    names = ["features", "importance", "num_found"]
     if request.learner == "spn":
         names += ["right_vectors", "singular_values"]
     splits = {split: split_bytes(store, split, names) for split in ("train", "val", "test")}

@@ -15,7 +15,7 @@ from vitgeom.metric.training import Examples
 from vitgeom.store.targets import TargetStore
 from vitgeom.store.uri import Root
 
-NAMES = (*LEAST, *DIRECTIONS, "importance")
+NAMES = {**LEAST, **DIRECTIONS, "importance": "block_norms"}
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_memory_and_disk_give_the_same_batches(store: TargetStore) -> None:
 
 def test_values_are_those_of_the_store(store: TargetStore) -> None:
     batch = examples(store).batch(torch.tensor([2]))
-    assert torch.equal(batch["importance"][0], torch.from_numpy(store.read("train", "importance")[2]).float())
+    assert torch.equal(batch["importance"][0], torch.from_numpy(store.read("train", "block_norms")[2]).float())
 
 
 def test_a_lower_rank_takes_the_strongest_directions(store: TargetStore) -> None:
@@ -61,7 +61,7 @@ def test_a_lower_rank_takes_the_strongest_directions(store: TargetStore) -> None
 def test_bytes_are_those_of_float32(store: TargetStore) -> None:
     batch = examples(store).batch(torch.arange(5))
     floats = sum(array.nbytes for name, array in batch.items() if name != "num_found")
-    assert split_bytes(store, "train", NAMES) == floats + 4 * 5
+    assert split_bytes(store, "train", NAMES.values()) == floats + 4 * 5
 
 
 def test_only_the_pinned_targets_are_opened(store: TargetStore, tmp_path: Path) -> None:
