@@ -10,6 +10,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from tasks.extract_features import torch_threads
+from tasks.metric_request import MetricRequest
+from tasks.pinned_targets import pinned_targets
+from tasks.target_examples import DIRECTIONS, LEAST, TargetExamples
+from vitgeom.errors import CorruptData, InvalidInput
+from vitgeom.metric import ImportanceHead, SpectralPullbackNetwork
 from vitgeom.metric.training import (
     EpochReport,
     ImportanceLearner,
@@ -19,13 +25,6 @@ from vitgeom.metric.training import (
     WorkerGroup,
     train,
 )
-
-from tasks.extract_features import torch_threads
-from tasks.metric_request import MetricRequest
-from tasks.pinned_targets import pinned_targets
-from tasks.target_examples import DIRECTIONS, LEAST, TargetExamples
-from vitgeom.errors import CorruptData, InvalidInput
-from vitgeom.metric import ImportanceHead, SpectralPullbackNetwork
 from vitgeom.store.targets import TargetStore
 from vitgeom.store.uri import Root
 

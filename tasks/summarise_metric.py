@@ -6,7 +6,7 @@ Importance is compared over patch tokens: prefix tokens are never pruned, and a 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,13 +22,14 @@ from tasks.opened import opened_images
 from tasks.pictures import small_pictures
 from tasks.receipt import Receipt
 from tasks.stored_results import json_bytes
+from tasks.target_examples import TargetExamples
 from tasks.target_figures import read_figures
 from tasks.target_request import DecoderRef
 from tasks.train_metric import TEST
 from vitgeom.backbones import Backbone
 from vitgeom.bootstrap import bootstrap_interval
 from vitgeom.data import DatasetRef
-from vitgeom.metric.choice import Choice
+from vitgeom.metric.choice import SPN, Choice
 from vitgeom.seeding import generator_for
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.targets import TargetStore, open_targets
@@ -37,6 +38,8 @@ from vitgeom.store.uri import Root
 SPLIT = "test"
 SHOWN = 3
 """Images whose importance is drawn, from the start of the test images."""
+AT_ONCE = 8
+"""Images whose directions are read together."""
 TARGETS = ("importance", "block_norms")
 """From the directions stored, and without truncation."""
 
@@ -182,27 +185,24 @@ class _Pair:
 
     def _alignment(self) -> dict[str, Any] | None:
         """Return V1 of the network beside its ceiling, of what knows no image, and of chance; None where no network was trained."""
-        if "spn" not in self._tests:
+        if SPN not in self._tests:
             return None
         layout = self._targets.layout
-        rank = layout.rank
-        right, again = (self._directions(store, SPLIT) for store in (self._targets, self._again))
-        found = torch.from_numpy(self._targets.read(SPLIT, "num_found"))
-        constant = constant_subspace(self._directions(self._targets, "train"), rank=rank)
+        constant = constant_subspace(_batches(self._targets, "train"), rank=layout.rank)
+        found: dict[str, list[Tensor]] = {"ceiling": [], "constant": []}
+        for truth, again in zip(_batches(self._targets, SPLIT), _batches(self._again, SPLIT), strict=True):
+            right, count = truth["right_vectors"].flatten(1, 2), truth["num_found"]
+            others = again["right_vectors"].flatten(1, 2)
+            some = torch.where(count > 0, 1.0, torch.nan)
+            found["ceiling"].append(alignment(others, right, num_found=count) * some)
+            found["constant"].append(constant.alignment(right, num_found=count) * some)
         return {
             "learnt": self._summary(
-                [self._figure(test, "alignment") for test in self._tests["spn"]], "alignment"
+                [self._figure(test, "alignment") for test in self._tests[SPN]], "alignment"
             ),
-            "ceiling": self._summary([alignment(right, again, num_found=found)], "alignment ceiling"),
-            "constant": self._summary(
-                [alignment(constant.expand(len(right), -1, -1), right, num_found=found)], "alignment constant"
-            ),
-            "chance": random_alignment(rank, num_tokens=layout.num_tokens, dim=layout.width),
+            **{name: self._summary([torch.cat(parts)], f"alignment {name}") for name, parts in found.items()},
+            "chance": random_alignment(layout.rank, num_tokens=layout.num_tokens, dim=layout.width),
         }
-
-    def _directions(self, store: TargetStore, split: str) -> Tensor:
-        """Return V [n, N D, r] in float32."""
-        return torch.from_numpy(store.read(split, "right_vectors")).float().flatten(1, 2)
 
     def _model(self, receipts: Sequence[Receipt]) -> dict[str, Any]:
         tests = self._tests[receipts[0].detail["learner"]]
@@ -260,6 +260,14 @@ class _Pair:
             "std": float(mean.std()) if len(mean) > 1 else 0.0,
             "seeds": values.mean(dim=1).tolist(),
         }
+
+
+def _batches(store: TargetStore, split: str) -> Iterator[dict[str, Tensor]]:
+    """Yield directions some images at a time."""
+    names = {"right_vectors": "right_vectors", "num_found": "num_found"}
+    examples = TargetExamples(store, split, names=names, rank=None, keep_bytes=0)
+    for rows in torch.arange(examples.num_images).split(AT_ONCE):
+        yield examples.batch(rows)
 
 
 def _rounded(values: np.ndarray) -> list[float]:

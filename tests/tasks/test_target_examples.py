@@ -46,7 +46,9 @@ def test_memory_and_disk_give_the_same_batches(store: TargetStore) -> None:
 
 def test_values_are_those_of_the_store(store: TargetStore) -> None:
     batch = examples(store).batch(torch.tensor([2]))
-    assert torch.equal(batch["importance"][0], torch.from_numpy(store.read("train", "block_norms")[2]).float())
+    assert torch.equal(
+        batch["importance"][0], torch.from_numpy(store.read("train", "block_norms")[2]).float()
+    )
 
 
 def test_a_lower_rank_takes_the_strongest_directions(store: TargetStore) -> None:
