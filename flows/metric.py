@@ -7,12 +7,12 @@ of any model. The regime of the validation images says what is trained, unless t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from flows import console
 from flows.cell import Cell
 from flows.diagnose import decoder_refs
 from flows.engine_scope import engine_for
+from flows.metric_requests import rank_request_for, request_for, target_settings
 from flows.outcome import Outcome, attempt_each, require_all
 from flows.results import Results
 from flows.steps import flow, task
@@ -21,18 +21,15 @@ from tasks import sweep_rank
 from tasks.engine import Engine
 from tasks.metric_request import MetricRequest
 from tasks.opened import opened_backbone
-from tasks.rank_sweep_request import RankSweepRequest
 from tasks.receipt import Receipt
 from tasks.regimes import regimes_of
 from tasks.summarise_metric import LearntPair, summarise_metric
 from tasks.sweep_engine import trials_on
-from tasks.target_request import DecoderRef, TargetSettings
+from tasks.target_request import DecoderRef
 from tasks.target_set import make_target_set
 from tasks.training_watch import watched
 from vitgeom.backbones import Backbone, check_device
 from vitgeom.metric.choice import SPN, Choice, choose
-
-SPLITS = ("train", "val", "test")
 
 
 @flow(name="metric", run_name="learn metrics")
@@ -120,27 +117,6 @@ def _targets(
     )
 
 
-def target_settings(wanted: Resolved, *, again: bool) -> TargetSettings:
-    """Return how targets are made; a second, independent estimate is of the test images alone.
-
-    Args:
-        wanted: The study.
-        again: Whether it is the second estimate.
-    """
-    params = wanted.params
-    splits = ("test",) if again else SPLITS
-    return TargetSettings(
-        splits=splits,
-        images={split: getattr(params.metric.images, split) for split in splits},
-        seed=params.seed + again,
-        checks=False,
-        image_size=params.extract.image_size,
-        **params.metric.model_dump(
-            include={"rank", "recipe", "budget", "storage", "rows_per_range", "device", "threads"}
-        ),
-    )
-
-
 def _models(
     name: str,
     targets: dict[DecoderRef, Receipt],
@@ -205,32 +181,6 @@ def _ranks(
     return found
 
 
-def rank_request_for(sealed: Receipt, *, num_prefix: int, wanted: Resolved) -> RankSweepRequest:
-    """Return the request of a sweep over ranks.
-
-    Args:
-        sealed: Seal of its targets.
-        num_prefix: Tokens that are no patches.
-        wanted: The study.
-    """
-    params = wanted.params.metric
-    return RankSweepRequest(
-        store=wanted.store,
-        address=sealed.detail["address"],
-        manifest_digest=sealed.digest,
-        ranks=tuple(sorted(params.sweep.ranks)),
-        hidden=tuple(sorted(params.sweep.hidden)),
-        heads=params.model.heads,
-        blocks=params.model.blocks,
-        num_prefix=num_prefix,
-        training={**params.training.model_dump(), "device": params.device},
-        seed=params.seeds[0],
-        grace_epochs=params.sweep.grace_epochs,
-        reduction_factor=params.sweep.reduction_factor,
-        threads=params.threads,
-    )
-
-
 def _ranks_said(name: str, decoder: DecoderRef, swept: Receipt) -> str:
     best = {(one["rank"], one["hidden"]) for one in swept.detail["best"]}
     shown = ", ".join(
@@ -240,38 +190,6 @@ def _ranks_said(name: str, decoder: DecoderRef, swept: Receipt) -> str:
     )
     how = "cached" if swept.cached else f"{swept.seconds:.0f} s"
     return f"metric {name} {decoder.label}: {how}; sensitivity captured by rank: {shown}"
-
-
-def request_for(
-    sealed: Receipt, learner: str, *, seed: int, num_prefix: int, wanted: Resolved
-) -> MetricRequest:
-    """Return the request of one model.
-
-    Args:
-        sealed: Seal of its targets.
-        learner: Which model.
-        seed: Of weights and batches.
-        num_prefix: Tokens that are no patches.
-        wanted: The study.
-    """
-    params = wanted.params.metric
-    on_ray = wanted.params.engine.kind == "ray"
-    training: dict[str, Any] = {**params.training.model_dump(), "device": params.device}
-    return MetricRequest(
-        store=wanted.store,
-        address=sealed.detail["address"],
-        manifest_digest=sealed.digest,
-        learner=learner,
-        target=params.target,
-        rank=params.rank,
-        num_prefix=num_prefix,
-        model=params.model.model_dump(),
-        training=training,
-        seed=seed,
-        trainer="ray" if on_ray else "here",
-        workers=params.workers if on_ray else 1,
-        threads=params.threads,
-    )
 
 
 def _asked(wanted: Resolved) -> tuple[str, ...] | None:
