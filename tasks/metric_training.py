@@ -118,10 +118,14 @@ def examples_of(request: MetricRequest, store: TargetStore, split: str) -> Targe
         InvalidInput: Fewer directions are stored than the model has.
     """
     if request.learner == "importance":
-        names, rank = {**LEAST, "importance": request.target}, None
+        names = {**LEAST, "importance": request.target}
+    elif request.rank <= store.layout.rank:
+        names = {**LEAST, **DIRECTIONS}
     else:
-        names, rank = {**LEAST, **DIRECTIONS}, request.rank
-    return TargetExamples(store, split, names=names, rank=rank, keep_bytes=request.keep_bytes)
+        raise InvalidInput(
+            f"rank must be at most {store.layout.rank}, the directions stored at {store.root.uri}, got {request.rank}. Make targets of a higher rank."
+        )
+    return TargetExamples(store, split, names=names, keep_bytes=request.keep_bytes)
 
 
 def read_state(target: Root) -> TrainingState | None:

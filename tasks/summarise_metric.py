@@ -265,7 +265,7 @@ class _Pair:
 def _batches(store: TargetStore, split: str) -> Iterator[dict[str, Tensor]]:
     """Yield directions some images at a time."""
     names = {"right_vectors": "right_vectors", "num_found": "num_found"}
-    examples = TargetExamples(store, split, names=names, rank=None, keep_bytes=0)
+    examples = TargetExamples(store, split, names=names, keep_bytes=0)
     for rows in torch.arange(examples.num_images).split(AT_ONCE):
         yield examples.batch(rows)
 

@@ -8,14 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vitgeom.errors import InvalidInput
 from vitgeom.store.targets import TargetStore
 
 LEAST = {"features": "features", "num_found": "num_found"}
 DIRECTIONS = {name: name for name in ("right_vectors", "singular_values", "norm_squared")}
 """What batches call arrays, and what the store calls them."""
-
-BY_RANK = ("right_vectors", "singular_values")
 
 
 class TargetExamples:
@@ -25,28 +22,20 @@ class TargetExamples:
         sample_ids: Names of the images, by row.
     """
 
-    def __init__(
-        self, store: TargetStore, split: str, *, names: Mapping[str, str], rank: int | None, keep_bytes: int
-    ) -> None:
+    def __init__(self, store: TargetStore, split: str, *, names: Mapping[str, str], keep_bytes: int) -> None:
         """Read the arrays if they may be kept.
 
         Args:
             store: Sealed.
             split: Which split.
             names: What batches hold: their name -> that of the store.
-            rank: Directions that batches hold, the strongest; None for all that are stored.
             keep_bytes: Arrays of the split are kept in memory if they take no more than this.
 
         Raises:
             IncompleteData: The split is not complete.
             CorruptData: An array is damaged.
-            InvalidInput: Fewer directions are stored than wanted.
         """
-        if rank is not None and rank > store.layout.rank:
-            raise InvalidInput(
-                f"rank must be at most {store.layout.rank}, the directions stored at {store.root.uri}, got {rank}. Make targets of a higher rank."
-            )
-        self._store, self._split, self._names, self._rank = store, split, dict(names), rank
+        self._store, self._split, self._names = store, split, dict(names)
         self.sample_ids = store.sample_ids(split)
         self._kept = self._read(None) if split_bytes(store, split, names.values()) <= keep_bytes else None
 
@@ -70,11 +59,7 @@ class TargetExamples:
 
     def _array(self, name: str, rows: np.ndarray | None) -> Tensor:
         array = torch.from_numpy(self._store.read(self._split, name, rows=rows))
-        if name in BY_RANK and self._rank is not None:
-            array = array[..., : self._rank]
-        if name == "num_found":
-            return array if self._rank is None else array.clamp(max=self._rank)
-        return array.float()
+        return array if name == "num_found" else array.float()
 
 
 def split_bytes(store: TargetStore, split: str, names: Iterable[str]) -> int:

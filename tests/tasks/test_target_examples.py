@@ -26,8 +26,8 @@ def store(tmp_path: Path) -> TargetStore:
     return made
 
 
-def examples(store: TargetStore, *, rank: int | None = None, keep_bytes: int = 2**20) -> TargetExamples:
-    return TargetExamples(store, "train", names=NAMES, rank=rank, keep_bytes=keep_bytes)
+def examples(store: TargetStore, *, keep_bytes: int = 2**20) -> TargetExamples:
+    return TargetExamples(store, "train", names=NAMES, keep_bytes=keep_bytes)
 
 
 def test_memory_and_disk_give_the_same_batches(store: TargetStore) -> None:
@@ -49,15 +49,6 @@ def test_values_are_those_of_the_store(store: TargetStore) -> None:
     assert torch.equal(
         batch["importance"][0], torch.from_numpy(store.read("train", "block_norms")[2]).float()
     )
-
-
-def test_a_lower_rank_takes_the_strongest_directions(store: TargetStore) -> None:
-    whole, first = (examples(store, rank=rank).batch(torch.tensor([1])) for rank in (None, 1))
-    assert torch.equal(first["right_vectors"], whole["right_vectors"][..., :1])
-    assert torch.equal(first["singular_values"], whole["singular_values"][..., :1])
-    assert first["num_found"].tolist() == [1]
-    with pytest.raises(InvalidInput, match=r"rank must be at most 2, .*got 3"):
-        examples(store, rank=3)
 
 
 def test_bytes_are_those_of_float32(store: TargetStore) -> None:
