@@ -14,6 +14,7 @@ from vitgeom.report.learnt_bottleneck import Bottleneck, bottleneck_problems, pa
 from vitgeom.report.learnt_ranks import RankSweep, parse_ranks, rank_problems
 from vitgeom.report.named_decoder import NamedDecoder
 from vitgeom.report.pictured_tokens import TokenMap
+from vitgeom.report.trained_model import Choice, TrainedModel, model_problems, parse_choice, parse_model
 
 RANKED, UNTRUNCATED = "importance", "block_norms"
 TARGETS = (RANKED, UNTRUNCATED)
@@ -43,42 +44,6 @@ class Alignment:
     ceiling: Averaged | None
     constant: Averaged | None
     chance: float
-
-
-@dataclass(frozen=True)
-class TrainedModel:
-    """One kind of model, trained once per seed.
-
-    Attributes:
-        seeds: Which.
-        parameters: Weights.
-        epochs: The one that was kept, by seed; None where none was better than the start.
-        figures: Its own, on test images, by name; None where one is defined on no image.
-    """
-
-    seeds: tuple[int, ...]
-    parameters: int
-    epochs: tuple[int | None, ...]
-    figures: Mapping[str, Averaged | None]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What was trained.
-
-    Attributes:
-        regime: The commonest among the validation images.
-        counts: Validation images by regime.
-        learners: What was trained.
-        asked: Whether that was asked for, whatever the regime.
-        why: What follows from the regime, in words.
-    """
-
-    regime: str
-    counts: Mapping[str, int]
-    learners: tuple[str, ...]
-    asked: bool
-    why: str
 
 
 @dataclass(frozen=True)
@@ -130,12 +95,14 @@ class LearntDecoder(NamedDecoder):
     @property
     def learners(self) -> tuple[str, ...]:
         """Models whose importance was compared, in a fixed order."""
-        return tuple(name for name in LEARNERS if name in self.scores)
+        known = (*LEARNERS, *(name for name in self.models if name not in LEARNERS))
+        return tuple(name for name in known if name in self.scores)
 
     @property
     def plain(self) -> tuple[str, ...]:
         """Scores that nobody has to learn and that need no derivative, without the random one."""
-        return tuple(name for name in self.scores if name not in (*LEARNERS, EXACT, RANDOM))
+        others = (*self.learners, EXACT, RANDOM)
+        return tuple(name for name in self.scores if name not in others)
 
     def rho(self, score: str, target: str = RANKED) -> Averaged | None:
         """Return rho of a score with a target; None where it is undefined or there is no such score.
@@ -176,12 +143,12 @@ def parse_learnt_decoder(content: Mapping[str, Any]) -> LearntDecoder:
         recipe=str(content["recipe"]),
         products=float(content["products_per_image"]),
         images={str(split): int(count) for split, count in content["images"].items()},
-        choice=_choice(content["choice"]),
+        choice=parse_choice(content["choice"]),
         ceiling=_by_target(importance["ceiling"]),
         truncation=parse_averaged(importance["truncation"]),
         scores={str(name): _by_target(found) for name, found in importance["scores"].items()},
         alignment=_alignment(content["alignment"]),
-        models={str(name): _model(found) for name, found in content["models"].items()},
+        models={str(name): parse_model(found) for name, found in content["models"].items()},
         ranks=parse_ranks(content.get("ranks")),
         bottleneck=parse_bottleneck(content.get("bottleneck")),
         maps=tuple(_map(found) for found in content["maps"]),
@@ -211,26 +178,13 @@ def learnt_problems(one: LearntDecoder) -> Iterator[str]:
         if not 0 <= one.alignment.chance <= 1:
             yield f"V1 (chance) must be 0 to 1, got {one.alignment.chance}"
     for name, model in one.models.items():
-        if not model.seeds or len(model.seeds) != len(model.epochs):
-            yield f"the {name} must have one epoch per seed, got {len(model.epochs)} for {len(model.seeds)} seeds"
-        for figure, found in model.figures.items():
-            yield from averaged_problems(f"{figure} of {name}", found)
+        yield from model_problems(name, model)
     yield from rank_problems(one.ranks)
     yield from bottleneck_problems(one.bottleneck)
 
 
 def _by_target(found: Mapping[str, Any]) -> dict[str, Averaged | None]:
     return {target: parse_averaged(found[target]) for target in TARGETS}
-
-
-def _choice(found: Mapping[str, Any]) -> Choice:
-    return Choice(
-        regime=str(found["regime"]),
-        counts={str(name): int(count) for name, count in found["counts"].items()},
-        learners=tuple(str(name) for name in found["learners"]),
-        asked=bool(found["asked"]),
-        why=str(found["why"]),
-    )
 
 
 def _alignment(found: Mapping[str, Any] | None) -> Alignment | None:
@@ -241,15 +195,6 @@ def _alignment(found: Mapping[str, Any] | None) -> Alignment | None:
         ceiling=parse_averaged(found["ceiling"]),
         constant=parse_averaged(found["constant"]),
         chance=float(found["chance"]),
-    )
-
-
-def _model(found: Mapping[str, Any]) -> TrainedModel:
-    return TrainedModel(
-        seeds=tuple(int(seed) for seed in found["seeds"]),
-        parameters=int(found["parameters"]),
-        epochs=tuple(None if epoch is None else int(epoch) for epoch in found["epochs"]),
-        figures={str(name): parse_averaged(figure) for name, figure in found["figures"].items()},
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from vitgeom.report.averaged import Averaged
 from vitgeom.report.learnt_decoder import (
     HEAD,
-    LEARNERS,
     NETWORK,
     RANKED,
     UNTRUNCATED,
@@ -37,7 +36,7 @@ def importance_sentence(one: LearntDecoder, learner: str) -> str:
         learner: The model.
     """
     found, ceiling = one.rho(learner), one.ceiling[RANKED]
-    title = f"{LEARNERS[learner][0].upper()}{LEARNERS[learner][1:]}"
+    title = f"{title_of(learner)[0].upper()}{title_of(learner)[1:]}"
     if found is None:
         return f"{title}: on no image do patches differ in importance, so there is nothing to rank."
     return (
@@ -63,7 +62,7 @@ def truncation_sentence(one: LearntDecoder) -> str:
         else f"so {few} too few to rank patches as the whole derivative does, whatever is learnt of them"
     )
     against = [
-        f"{LEARNERS[learner]} {spelled_mean(one.rho(learner, UNTRUNCATED))}" for learner in one.learners
+        f"{title_of(learner)} {spelled_mean(one.rho(learner, UNTRUNCATED))}" for learner in one.learners
     ]
     models = (
         f" Against these norms themselves: {'; '.join(against)}; two estimates {spelled_mean(one.ceiling[UNTRUNCATED])}."

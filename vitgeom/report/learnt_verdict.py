@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vitgeom.report.directions_verdict import REGIMES
 from vitgeom.report.learnt_bottleneck_words import bottleneck_sentence, lowers_rank
-from vitgeom.report.learnt_decoder import HEAD, LEARNERS, RANKED, LearntDecoder
+from vitgeom.report.learnt_decoder import HEAD, RANKED, LearntDecoder, title_of
 from vitgeom.report.learnt_importance_words import importance_sentences
 from vitgeom.report.learnt_network_words import alignment_sentence, ranks_sentence
 from vitgeom.report.learnt_pair import LearntPair
@@ -54,11 +54,7 @@ def choice_sentence(one: LearntDecoder) -> str:
     choice = one.choice
     # The words of the choice name the regime first and models as parameters call them; a reader sees the titles of both.
     why = choice.why.removeprefix(f"{choice.regime}: ").partition(" Asked for instead")[0]
-    trained = (
-        enumerate_words([LEARNERS.get(name, name) for name in choice.learners])
-        if choice.learners
-        else "nothing"
-    )
+    trained = enumerate_words([title_of(name) for name in choice.learners]) if choice.learners else "nothing"
     source = "asked for, whatever the regime" if choice.asked else "as the regime asks"
     return f"Trained: {trained}, {source}. By the regime, {why}"
 
