@@ -101,8 +101,8 @@ def _stamp(request: RenderRequest) -> str:
     results += [_read(source.comparison) for source in made]
     results += [hashlib.sha256(_read_bytes(source.predictions)).hexdigest() for source in made]
     results += [_read(source.evaluation) for source in request.shift if source.failed is None]
-    described = [*request.directions, *request.metrics]
-    results += [_read(source.figures) for source in described if source.failed is None]
+    results += [_read(source.figures) for source in request.directions if source.failed is None]
+    results += [_read(source.figures) for source in request.metrics if source.failed is None]
     return stamp_of(request.model_dump(mode="json", exclude=addresses), results)
 
 

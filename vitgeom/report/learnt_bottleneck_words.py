@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from vitgeom.report.learnt_bottleneck import RANKS, Bottleneck, Change
 from vitgeom.report.learnt_rules import is_beyond, spelled_mean
+from vitgeom.report.statement import Statement
 
 
-def bottleneck_sentence(found: Bottleneck) -> str:
-    """Return effective ranks before and behind the bottleneck, and the errors that this costs.
+def bottleneck_statement(found: Bottleneck) -> Statement:
+    """Return whether the effective rank falls and at what rebuild error, with the ranks before and behind.
 
     Args:
         found: The bottleneck.
     """
+    verdict = "lower" if lowers_rank(found) else "are NOT shown to lower"
     told = "; ".join(f"{words} {_change(found.figures[name])}" for name, words in RANKS.items())
-    return (
-        f"Bottleneck: {found.registers} registers × {found.width} = {found.latents:,} numbers. Effective rank before → behind it: {told}. Price: a rebuild "
-        f"error of {spelled_mean(found.rebuild_error)} of the tokens' variance and an error of the output of {spelled_mean(found.task_error)}. "
-        f"{_judged(found)}"
+    return Statement(
+        f"Bottleneck: {found.latents:,} numbers in front of the decoder {verdict} the effective rank, at a rebuild error of "
+        f"{spelled_mean(found.rebuild_error)}.",
+        f"Before → behind it: {told}. The error is a share of the tokens' variance; the output is off by {spelled_mean(found.task_error)}.",
     )
 
 
@@ -28,12 +30,6 @@ def lowers_rank(found: Bottleneck) -> bool:
     """
     change = found.figures["participation_ratio"]
     return change.before is not None and change.after is not None and is_beyond(change.before, change.after)
-
-
-def _judged(found: Bottleneck) -> str:
-    if lowers_rank(found):
-        return "So fewer directions carry the task behind it; what is learnt there is the metric of the rebuilt features."
-    return "So it is NOT shown to lower the effective rank (participation ratio)."
 
 
 def _change(change: Change) -> str:

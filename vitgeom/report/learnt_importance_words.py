@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from vitgeom.report.averaged import Averaged
-from vitgeom.report.learnt_decoder import (
-    HEAD,
-    NETWORK,
-    RANKED,
-    UNTRUNCATED,
-    LearntDecoder,
-    title_of,
-)
-from vitgeom.report.learnt_rules import CLEAR, is_beyond, is_clear, is_near, spelled_mean
-from vitgeom.report.numbers import counted, significant
+from vitgeom.report.learnt_decoder import HEAD, NETWORK, RANKED, UNTRUNCATED, LearntDecoder, title_of
+from vitgeom.report.learnt_rules import is_beyond, is_clear, is_near, spelled_mean
+from vitgeom.report.numbers import counted
+from vitgeom.report.statement import Statement
 
 NAMES = {RANKED: "importance", UNTRUNCATED: "block norms"}
+CLEARER = "More products per target come before a better model."
 
 
-def importance_sentences(one: LearntDecoder) -> list[str]:
-    """Return what each model's importance, truncation, and scores that need no learning come to.
+def importance_statements(one: LearntDecoder) -> list[Statement]:
+    """Return what each model's importance and truncation come to, and which of head and network is better.
 
     Args:
         one: A decoder at a layer.
     """
-    sentences = [importance_sentence(one, learner) for learner in one.learners]
-    better = [better_sentence(one)] if {HEAD, NETWORK} <= set(one.learners) else []
-    return [*sentences, *better, truncation_sentence(one)]
+    told = [importance_statement(one, learner) for learner in one.learners]
+    better = [better_statement(one)] if {HEAD, NETWORK} <= set(one.learners) else []
+    return [*told, *better, truncation_statement(one)]
 
 
-def importance_sentence(one: LearntDecoder, learner: str) -> str:
-    """Return rho of one model beside the agreement of two estimates, what limits it, and what no learning reaches.
+def importance_statement(one: LearntDecoder, learner: str) -> Statement:
+    """Return what limits one model, its rho beside the agreement of two estimates, and what no learning reaches.
 
     Args:
         one: A decoder at a layer.
@@ -38,15 +33,20 @@ def importance_sentence(one: LearntDecoder, learner: str) -> str:
     found, ceiling = one.rho(learner), one.ceiling[RANKED]
     title = f"{title_of(learner)[0].upper()}{title_of(learner)[1:]}"
     if found is None:
-        return f"{title}: on no image do patches differ in importance, so there is nothing to rank."
-    return (
-        f"{title}: it ranks patches like the exact importance to ρ = {spelled_mean(found)} "
-        f"(n = {counted(found.images, 'test image')}); two estimates of that agree to {spelled_mean(ceiling)}. "
-        f"{_limit(found, ceiling)}{_without_learning(one, found)}"
+        return Statement(
+            f"{title}: nothing to rank.", "On no image do patches differ in importance, so ρ is undefined."
+        )
+    advice = CLEARER if ceiling is not None and not is_clear(ceiling) else ""
+    parts = (
+        f"It ranks patches like the exact importance to ρ = {spelled_mean(found)} (n = {counted(found.images, 'test image')}); two estimates of that "
+        f"target agree to {spelled_mean(ceiling)}.",
+        advice,
+        _without_learning(one, found),
     )
+    return Statement(f"{title}: {_limit(found, ceiling)}.", " ".join(part for part in parts if part))
 
 
-def truncation_sentence(one: LearntDecoder) -> str:
+def truncation_statement(one: LearntDecoder) -> Statement:
     """Return how far the importance from R directions ranks patches as the untruncated block norms do, and what the models reach there.
 
     Args:
@@ -54,43 +54,51 @@ def truncation_sentence(one: LearntDecoder) -> str:
     """
     found = one.truncation
     if found is None:
-        return "Truncation: undefined, as no image has patches that differ."
+        return Statement("Truncation: undefined, as no image has patches that differ.")
     few = f"{counted(one.rank, 'direction')} {'is' if one.rank == 1 else 'are'}"
-    effect = (
-        f"so {few} enough to rank patches"
+    verdict = (
+        "enough to rank patches"
         if is_clear(found)
-        else f"so {few} too few to rank patches as the whole derivative does, whatever is learnt of them"
+        else "too few to rank patches as the whole derivative does"
     )
     against = [
         f"{title_of(learner)} {spelled_mean(one.rho(learner, UNTRUNCATED))}" for learner in one.learners
     ]
     models = (
-        f" Against these norms themselves: {'; '.join(against)}; two estimates {spelled_mean(one.ceiling[UNTRUNCATED])}."
+        f" Against these norms: {'; '.join(against)}; two estimates of them {spelled_mean(one.ceiling[UNTRUNCATED])}."
         if against
         else ""
     )
-    return f"Truncation: the exact importance itself ranks patches like block norms, which leave nothing out, to {spelled_mean(found)}, {effect}.{models}"
+    return Statement(
+        f"Truncation: {few} {verdict}.",
+        f"The exact importance itself ranks patches like exact block norms, which leave nothing out, to {spelled_mean(found)}.{models}",
+    )
 
 
-def better_sentence(one: LearntDecoder) -> str:
-    """Return which of head and network gives the better importance, on both targets.
+def better_statement(one: LearntDecoder) -> Statement:
+    """Return which of head and network gives the better importance, by both targets.
 
     Args:
         one: A decoder at a layer with both.
     """
     verdicts = {target: _better(one, target) for target in NAMES}
+    numbers = "; ".join(
+        f"{name}: head {spelled_mean(one.rho(HEAD, target))}, network {spelled_mean(one.rho(NETWORK, target))}"
+        for target, name in NAMES.items()
+    )
     if len(set(verdicts.values())) == 1:
-        return f"Head or network: {verdicts[RANKED]}, by both targets."
-    told = (f"by {NAMES[target]} {verdict}" for target, verdict in verdicts.items())
-    return f"Head or network: {'; '.join(told)}."
+        verdict = f"{verdicts[RANKED]}, by both targets"
+    else:
+        verdict = "; ".join(f"by {NAMES[target]} {told}" for target, told in verdicts.items())
+    return Statement(f"Head or network: {verdict}.", f"ρ with exact {numbers}.")
 
 
 def _better(one: LearntDecoder, target: str) -> str:
     head, network = one.rho(HEAD, target), one.rho(NETWORK, target)
     if head is None or network is None:
-        return "neither can be told better, as rho is undefined"
+        return "neither, as ρ is undefined"
     if is_beyond(head, network):
-        return "the importance head gives the better importance"
+        return "the head gives the better importance"
     if is_beyond(network, head):
         return "the network gives the better importance"
     return "the two are not told apart"
@@ -99,27 +107,26 @@ def _better(one: LearntDecoder, target: str) -> str:
 def _limit(found: Averaged, ceiling: Averaged | None) -> str:
     """Return what keeps rho from 1: the model, the noise of its target, or both."""
     if ceiling is None:
-        return "How far two estimates agree is undefined, so what limits it is unknown."
+        return "what limits it is unknown, as no two estimates of its target can be compared"
     if ceiling.mean.low <= 0:
-        return (
-            "Two estimates of the target do not agree beyond chance: no model can be judged by it. "
-            "More products per target come first."
-        )
-    gap = significant(ceiling.mean.value - found.mean.value)
+        return "it cannot be judged, as two estimates of its target do not agree beyond chance"
     if found.mean.low <= 0:
-        blame = (
-            "the target is clear, so the model is weak" if is_clear(ceiling) else "the target is noisy, too"
-        )
-        return f"That is NOT told apart from no agreement at all: {blame}."
+        return f"NOT beyond chance{_clarity(ceiling)}"
     if is_near(found, ceiling):
         return (
-            "That is near the most that can be asked."
+            "near the most that can be asked"
             if is_clear(ceiling)
-            else f"The model does what its target allows, but the target is noisy (below {CLEAR:g}): more products per target come before a better model."
+            else "as good as its target allows, but the target is noisy"
         )
-    if is_clear(ceiling):
-        return f"The target is clear, so the gap of {gap} is the model's: it is weaker than it could be."
-    return f"Both fall short: the target is noisy (below {CLEAR:g}), and the model stays {gap} below what it allows."
+    return f"weaker than its target allows{_clarity(ceiling)}"
+
+
+def _clarity(ceiling: Averaged) -> str:
+    return (
+        "; the target is clear, so the model is what is weak"
+        if is_clear(ceiling)
+        else ", and the target is noisy, too"
+    )
 
 
 def _without_learning(one: LearntDecoder, found: Averaged) -> str:
@@ -131,7 +138,7 @@ def _without_learning(one: LearntDecoder, found: Averaged) -> str:
     if is_beyond(found, known[name]):
         verdict = "learning beats it"
     elif is_beyond(known[name], found):
-        verdict = "which is BETTER than what was learnt"
+        verdict = "BETTER than what was learnt"
     else:
         verdict = "learning is not told apart from it"
-    return f" Without learning, {title_of(name)} reaches {spelled_mean(known[name])}: {verdict}."
+    return f"Without learning, {title_of(name)} reaches {spelled_mean(known[name])}: {verdict}."

@@ -14,8 +14,8 @@ from vitgeom.report.learnt_maps import learnt_maps
 from vitgeom.report.learnt_pair import LearntPair
 from vitgeom.report.learnt_paper import learnt_paper
 from vitgeom.report.learnt_ranks_figure import captured_by_rank
-from vitgeom.report.learnt_rules import RULES
-from vitgeom.report.learnt_verdict import choice_words, learnt_headline, learnt_sentences
+from vitgeom.report.learnt_rules import RULES, spelled_mean
+from vitgeom.report.learnt_verdict import choice_words, learnt_headline, learnt_statements
 from vitgeom.report.markup import Markup, element, join
 from vitgeom.report.material import Material
 
@@ -71,22 +71,17 @@ def learnt_blocks(material: Material, drawings: Mapping[str, Drawing]) -> list[M
 
 
 def _block(pair: LearntPair, number: int, drawings: Mapping[str, Drawing]) -> Markup:
-    captions = [(f"alignment-{number}", V1_CAPTION)]
-    for place, one in enumerate(pair.decoders, start=1):
-        key = f"{number}-{place}"
-        captions += [
-            (f"rho-{key}", _rho_caption(one)),
-            (f"ranks-{key}", _ranks_caption(one)),
-            (f"bottleneck-{key}", BOTTLENECK_CAPTION),
-            (f"learnt-tokens-{key}", MAPS_CAPTION),
-        ]
-    figures = [_figure(drawings[key], caption) for key, caption in captions if key in drawings]
+    figures = [
+        element("div", *shown, class_="figures")
+        for captions in _captions(pair, number)
+        if (shown := [_figure(drawings[key], caption) for key, caption in captions if key in drawings])
+    ]
     return join(
         [
             element("h3", pair.label),
             element("div", *(_card(one) for one in pair.decoders), class_="cards"),
-            element("div", *figures, class_="figures"),
-            learnt_tables.importance(pair),
+            *figures,
+            *(learnt_tables.importance(pair, one) for one in pair.decoders),
             *([learnt_tables.alignment(pair)] if any(one.alignment for one in pair.decoders) else []),
             *([learnt_tables.bottlenecks(pair)] if any(one.bottleneck for one in pair.decoders) else []),
             *(_ranks(pair, one) for one in pair.decoders if one.ranks is not None),
@@ -95,12 +90,28 @@ def _block(pair: LearntPair, number: int, drawings: Mapping[str, Drawing]) -> Ma
     )
 
 
+def _captions(pair: LearntPair, number: int) -> list[list[tuple[str, str]]]:
+    """Return drawings and captions in groups: of all decoders together, then of each."""
+    groups = [[(f"alignment-{number}", V1_CAPTION)]]
+    for place, one in enumerate(pair.decoders, start=1):
+        key = f"{number}-{place}"
+        groups.append(
+            [
+                (f"rho-{key}", _rho_caption(one)),
+                (f"learnt-tokens-{key}", MAPS_CAPTION),
+                (f"ranks-{key}", _ranks_caption(one)),
+                *([(f"bottleneck-{key}", _bottleneck_caption(one))] if one.bottleneck is not None else []),
+            ]
+        )
+    return groups
+
+
 def _card(one: LearntDecoder) -> Markup:
     return element(
         "article",
         element("h3", one.label),
         element("span", choice_words(one), class_="tag"),
-        *(element("p", sentence) for sentence in learnt_sentences(one)),
+        *(statement.paragraph() for statement in learnt_statements(one)),
         class_="card",
     )
 
@@ -123,17 +134,21 @@ def _rho_caption(one: LearntDecoder) -> str:
 def _ranks_caption(one: LearntDecoder) -> str:
     return (
         f"n = {one.images.get('val', 0):,} validation images, one training per point. Dotted: kappa_cap(r), the most that any r directions hold. "
-        "Below: parameters, on a logarithmic axis."
+        "Below: parameters, on a logarithmic axis. Trials without a result are in the table alone."
+    )
+
+
+def _bottleneck_caption(one: LearntDecoder) -> str:
+    assert one.bottleneck is not None, "only a decoder with a bottleneck has this caption"
+    return (
+        f"n = {one.images.get('test', 0):,} test images; bars: 95 % intervals. Behind the bottleneck the decoder sees rebuilt features, so the change is worth "
+        f"what they are: rebuild error {spelled_mean(one.bottleneck.rebuild_error)}, error of the output {spelled_mean(one.bottleneck.task_error)}."
     )
 
 
 V1_CAPTION = (
     "Test images; bars: 95 % intervals. 1: the network's directions span the same subspace as the exact ones. One subspace for all images knows nothing of "
     "the single image: a network must beat it. n is in the table."
-)
-BOTTLENECK_CAPTION = (
-    "Test images; bars: 95 % intervals. Behind the bottleneck the decoder sees rebuilt features, so what changes is also a matter of the rebuild error, "
-    "which the table has beside every figure."
 )
 MAPS_CAPTION = (
     "Above: what the backbone sees. Below: importance of each patch, exact and as each model's first seed says, relative to the largest of that picture and "

@@ -20,15 +20,16 @@ from vitgeom.report.trained_model import TrainedModel
 ITSELF = "the target itself"
 
 
-def importance(pair: LearntPair) -> Markup:
-    """Return one row per decoder and score: rho with both targets, its deviation over images, n, and the mean of each seed.
+def importance(pair: LearntPair, one: LearntDecoder) -> Markup:
+    """Return one row per score: rho with both targets, its deviation over images, n, and the mean of each seed.
 
     Args:
         pair: Of one dataset × backbone.
+        one: Which decoder, at a layer.
     """
     return table(
         (
-            "decoder, score",
+            "score",
             "ρ with importance",
             "deviation, n",
             "by seed",
@@ -36,10 +37,10 @@ def importance(pair: LearntPair) -> Markup:
             "deviation, n",
             "by seed",
         ),
-        [row for one in pair.decoders for row in _score_rows(one)],
+        _score_rows(one),
         caption=(
-            f"{pair.label}: how scores rank patches, Spearman's ρ with the exact importance (from the directions stored) and with exact block norms "
-            "(nothing left out); mean over test images with 95 % intervals. Prefix tokens are left out. Chance is the row of the random score. "
+            f"{pair.label}, {one.label}: how scores rank patches, Spearman's ρ with the exact importance (from {one.rank} directions) and with exact block "
+            "norms (nothing left out); mean over test images with 95 % intervals. Prefix tokens are left out. Chance: the random score. "
             "Two estimates: the ceiling. Truncation: one target against the other."
         ),
     )
@@ -209,13 +210,13 @@ def _score_rows(one: LearntDecoder) -> list[tuple[str, ...]]:
         if name in one.scores
     ]
     levels = [
-        ("two estimates", [one.ceiling[target] for target in TARGETS]),
+        ("two estimates (ceiling)", [one.ceiling[target] for target in TARGETS]),
         ("truncation", [one.truncation, one.truncation]),
     ]
     found: list[tuple[str, ...]] = []
     for title, (ranked, untruncated) in [*rows, *levels]:
         other = _cells(untruncated) if title != EXACT else (ITSELF, "", "")
-        found.append((f"{one.label}, {title}", *_cells(ranked), *other))
+        found.append((title, *_cells(ranked), *other))
     return found
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vitgeom.report.directions_verdict import REGIMES
-from vitgeom.report.learnt_bottleneck_words import bottleneck_sentence, lowers_rank
+from vitgeom.report.learnt_bottleneck_words import bottleneck_statement, lowers_rank
 from vitgeom.report.learnt_decoder import HEAD, RANKED, LearntDecoder, title_of
-from vitgeom.report.learnt_importance_words import importance_sentences
-from vitgeom.report.learnt_network_words import alignment_sentence, ranks_sentence
+from vitgeom.report.learnt_importance_words import importance_statements
+from vitgeom.report.learnt_network_words import alignment_statement, ranks_statement
 from vitgeom.report.learnt_pair import LearntPair
 from vitgeom.report.learnt_rules import is_beyond, is_near
 from vitgeom.report.numbers import counted
+from vitgeom.report.statement import Statement
 from vitgeom.report.verdict import enumerate_words
 
 
@@ -45,33 +46,33 @@ def choice_words(one: LearntDecoder) -> str:
     return f"{REGIMES[one.choice.regime]}: {one.choice.counts.get(one.choice.regime, 0):,} of {counted(images, 'validation image')}"
 
 
-def choice_sentence(one: LearntDecoder) -> str:
+def choice_statement(one: LearntDecoder) -> Statement:
     """Return what was trained, whether the regime or somebody asked for it, and what follows from the regime.
 
     Args:
         one: A decoder at a layer.
     """
     choice = one.choice
-    # The words of the choice name the regime first and models as parameters call them; a reader sees the titles of both.
+    # The words of the choice name the regime first, and models as parameters call them; a reader sees the titles of both.
     why = choice.why.removeprefix(f"{choice.regime}: ").partition(" Asked for instead")[0]
     trained = enumerate_words([title_of(name) for name in choice.learners]) if choice.learners else "nothing"
     source = "asked for, whatever the regime" if choice.asked else "as the regime asks"
-    return f"Trained: {trained}, {source}. By the regime, {why}"
+    return Statement(f"Trained: {trained}, {source}.", f"By the regime, {why}")
 
 
-def learnt_sentences(one: LearntDecoder) -> list[str]:
-    """Return what was learnt of one decoder, one sentence or more per question.
+def learnt_statements(one: LearntDecoder) -> list[Statement]:
+    """Return what was learnt of one decoder, one statement or more per question.
 
     Args:
         one: A decoder at a layer.
     """
-    told = [choice_sentence(one), *importance_sentences(one)]
+    told = [choice_statement(one), *importance_statements(one)]
     if one.alignment is not None:
-        told.append(alignment_sentence(one))
+        told.append(alignment_statement(one))
     if one.ranks is not None:
-        told.append(ranks_sentence(one.ranks))
+        told.append(ranks_statement(one))
     if one.bottleneck is not None:
-        told.append(bottleneck_sentence(one.bottleneck))
+        told.append(bottleneck_statement(one.bottleneck))
     return told
 
 
