@@ -95,6 +95,7 @@ def full_benchmark(
         failed=problems(outcomes),
         unfused=problems([*fused, *across]),
         undiagnosed=problems(looked),
+        unlearnt=problems(learnt),
     )
     tracked = record(wanted, probed=outcomes, fused=[*fused, *across], page=page, tags=run_file.tags)
     artifacts.publish(summary, page=page.uri)
