@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from vitgeom.errors import CorruptData, InvalidInput, StoreError
+from vitgeom.sorted_header import with_sorted_header
 
 _KEY = "vitgeom"
 
@@ -36,7 +37,7 @@ def packed(tensors: Mapping[str, Tensor], record: Mapping[str, Any], *, kind: st
     head = {"kind": kind, "version": version, "record": record}
     text = _text(head)
     metadata = {_KEY: text, "checksum": _checksum(text, plain)}
-    return safetensors.torch.save(plain, metadata=metadata)
+    return with_sorted_header(safetensors.torch.save(plain, metadata=metadata))
 
 
 def unpacked(

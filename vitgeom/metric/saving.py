@@ -40,6 +40,19 @@ def save(model: nn.Module, path: Path | str) -> Path:
         InvalidInput: A weight is not finite.
         StoreError: The file cannot be written.
     """
+    return write_whole(packed_model(model), Path(path))
+
+
+def packed_model(model: nn.Module) -> bytes:
+    """Return what :func:`save` writes: equal models, equal bytes.
+
+    Args:
+        model: Of a class in ``MODELS``.
+
+    Raises:
+        UnknownName: A class that is not in ``MODELS``.
+        InvalidInput: A weight is not finite.
+    """
     _class_named(type(model).__name__)
     state = model.state_dict()
     broken = [name for name, tensor in state.items() if not bool(tensor.isfinite().all())]
@@ -48,7 +61,7 @@ def save(model: nn.Module, path: Path | str) -> Path:
             f"weights of {type(model).__name__} must be finite, got others in {', '.join(broken)}. Train again with a lower learning rate."
         )
     record = {"class": type(model).__name__, "config": model.config}
-    return write_whole(packed(state, record, kind=_KIND, version=FORMAT), Path(path))
+    return packed(state, record, kind=_KIND, version=FORMAT)
 
 
 def load(path: Path | str, **expected: Any) -> Any:

@@ -6,6 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from vitgeom.metric.alignment import alignment, directions_of
+from vitgeom.metric.captured import captured_share
 from vitgeom.metric.energy_modes import separated_modes
 from vitgeom.metric.spectral_loss import energy_errors, spectral_loss
 from vitgeom.metric.spn import SpectralPullbackNetwork
@@ -54,6 +55,8 @@ class SpnLearner:
     def judge(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         """Return "alignment", undefined for images without directions, and "energy_error", the root mean square of log lambda - log sigma^2.
 
+        "captured", the share of all sensitivity that the directions hold, where the batch has "norm_squared".
+
         Args:
             batch: Features and targets.
         """
@@ -62,7 +65,16 @@ class SpnLearner:
         some = directions_of(v, rank=metric.rank, num_found=found) > 0
         counted = separated_modes(sigma, rank=metric.rank, num_found=found).any(dim=1)
         error = energy_errors(metric, singular_values=sigma, num_found=found).sqrt()
-        return {
+        figures = {
             "alignment": torch.where(some, alignment(metric.columns, v, num_found=found), torch.nan),
             "energy_error": torch.where(counted, error, torch.nan),
         }
+        if "norm_squared" in batch:
+            figures["captured"] = captured_share(
+                metric.columns,
+                right_vectors=v,
+                singular_values=sigma,
+                norm_squared=batch["norm_squared"],
+                num_found=found,
+            )
+        return figures
