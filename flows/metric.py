@@ -29,7 +29,7 @@ from tasks.target_request import DecoderRef
 from tasks.target_set import make_target_set
 from tasks.training_watch import watched
 from vitgeom.backbones import Backbone, check_device
-from vitgeom.metric.choice import SPN, Choice, choose
+from vitgeom.metric.choice import BOTTLENECK, SPN, Choice, choose
 
 
 @flow(name="metric", run_name="learn metrics")
@@ -130,6 +130,7 @@ def _models(
         (decoder, learner, seed)
         for decoder, choice in choices.items()
         for learner in choice.learners
+        if learner != BOTTLENECK
         for seed in wanted.params.metric.seeds
     ]
     requests = [
