@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor
-from vitgeom.metric.training import EpochReport
 
 from tasks import environment
 from tasks.cluster.capacity import shortage
@@ -22,6 +21,7 @@ from tasks.metric_request import MetricRequest
 from tasks.metric_training import work
 from tasks.task_spec import Ask
 from vitgeom.errors import ResourceShortage
+from vitgeom.metric.training import EpochReport
 
 QUIET = {"RAY_TRAIN_ENABLE_STATE_TRACKING": "0", "RAY_TRAIN_METRICS_ENABLED": "0"}
 
@@ -100,14 +100,18 @@ def cause_of(error: Any) -> Exception:
     Args:
         error: Of Ray Train.
     """
-    from ray import exceptions
-
     failures: Mapping[int, Exception] = getattr(error, "worker_failures", {})
     for failure in failures.values():
         inner = getattr(failure, "cause", None) or failure.__cause__ or failure
-        if isinstance(inner, Exception) and not isinstance(inner, exceptions.RayError):
+        if isinstance(inner, Exception) and not _is_rays(inner):
             return inner
-    return WorkerDied(f"a worker of the training died ({error}).")
+    first = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".:")
+    return WorkerDied(f"a worker of the training died ({first}).")
+
+
+def _is_rays(error: Exception) -> bool:
+    """Whether Ray speaks for a worker that cannot speak any more; its own classes for that are not all public."""
+    return type(error).__module__.split(".")[0] == "ray"
 
 
 def _in_worker(config: dict[str, Any]) -> None:

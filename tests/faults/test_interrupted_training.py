@@ -59,7 +59,7 @@ def test_two_workers_agree_but_for_rounding(engine: RayEngine, tmp_path: Path) -
 
 
 def test_a_killed_worker_costs_no_finished_epoch(engine: RayEngine, tmp_path: Path) -> None:
-    training = {**TRAINING, "epochs": 150, "patience": 150}
+    training = {**TRAINING, "epochs": 30, "patience": 30}
     undisturbed = request_of(tmp_path / "a", "spn", training=training)
     run(undisturbed)
     request = request_of(tmp_path / "b", "spn", training=training, trainer="ray")
