@@ -11,7 +11,7 @@ def found(value: float, low: float, high: float) -> Averaged:
 
 def test_near_needs_the_whole_interval() -> None:
     ceiling = found(0.8, 0.7, 0.9)
-    assert is_near(found(0.75, 0.72, 0.78), ceiling)
+    assert is_near(found(0.75, 0.73, 0.77), ceiling)
     assert not is_near(found(0.75, 0.71, 0.79), ceiling)
     assert is_near(found(0.9, 0.88, 0.92), ceiling), "above the agreement of two estimates is near, too"
 
