@@ -84,7 +84,7 @@ def bottleneck_problems(found: Bottleneck | None) -> Iterator[str]:
         return
     for name, change in found.figures.items():
         most = float("inf") if name in RANKS else 1.0
-        yield from averaged_problems(f"{name} before the bottleneck", change.before, least=0, most=most)
-        yield from averaged_problems(f"{name} behind the bottleneck", change.after, least=0, most=most)
-    yield from averaged_problems("the rebuild error", found.rebuild_error, least=0)
-    yield from averaged_problems("the task error", found.task_error, least=0)
+        yield from averaged_problems(f"{name} before the bottleneck", change.before, least=0.0, most=most)
+        yield from averaged_problems(f"{name} behind the bottleneck", change.after, least=0.0, most=most)
+    yield from averaged_problems("the rebuild error", found.rebuild_error, least=0.0)
+    yield from averaged_problems("the task error", found.task_error, least=0.0)

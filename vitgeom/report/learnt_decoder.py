@@ -171,10 +171,10 @@ def learnt_problems(one: LearntDecoder) -> Iterator[str]:
         },
     }
     for what, found in rhos.items():
-        yield from averaged_problems(what, found, least=-1, most=1)
+        yield from averaged_problems(what, found, least=-1.0, most=1.0)
     if one.alignment is not None:
         for kind in ("learnt", "ceiling", "constant"):
-            yield from averaged_problems(f"V1 ({kind})", getattr(one.alignment, kind), least=0, most=1)
+            yield from averaged_problems(f"V1 ({kind})", getattr(one.alignment, kind), least=0.0, most=1.0)
         if not 0 <= one.alignment.chance <= 1:
             yield f"V1 (chance) must be 0 to 1, got {one.alignment.chance}"
     for name, model in one.models.items():

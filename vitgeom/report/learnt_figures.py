@@ -28,7 +28,7 @@ from vitgeom.report.numbers import significant
 from vitgeom.report.palette import Role
 
 NARROW = {NETWORK: "network (SPN)"}
-CEILING, TRUNCATION = (0, (5, 2)), (0, (1, 1.5))
+CEILING, TRUNCATION = (0, (5.0, 2.0)), (0, (1.0, 1.5))
 V1: tuple[tuple[str, str, Role, str], ...] = (
     ("learnt", "network", palette.LAYER, "o"),
     ("ceiling", "two estimates (ceiling)", palette.PERMUTATION, "D"),
