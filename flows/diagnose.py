@@ -65,7 +65,7 @@ def diagnose_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, re
         settings=settings_from(wanted),
         engine=engine,
         emit=console.say,
-        label=name,
+        label=f"diagnose {name}",
     )
     content, receipt = summarise_targets(
         sealed,

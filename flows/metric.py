@@ -113,7 +113,7 @@ def _targets(
         settings=target_settings(wanted, again=again),
         engine=engine,
         emit=console.say,
-        label=f"{cell.name}, {'second estimate' if again else 'targets'}",
+        label=f"{'second estimate' if again else 'targets'} of {cell.name}",
     )
 
 
@@ -170,7 +170,7 @@ def _ranks(
             settings=target_settings(wanted, again=False).model_copy(update={"rank": highest}),
             engine=engine,
             emit=console.say,
-            label=f"{cell.name}, targets of rank {highest}",
+            label=f"targets of rank {highest} of {cell.name}",
         )
     found = {}
     for decoder in swept:
