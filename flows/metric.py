@@ -27,6 +27,7 @@ from tasks.summarise_metric import LearntPair, summarise_metric
 from tasks.sweep_engine import trials_on
 from tasks.target_request import DecoderRef
 from tasks.target_set import make_target_set
+from tasks.train_metric import MODEL
 from tasks.training_watch import watched
 from vitgeom.backbones import Backbone, check_device
 from vitgeom.metric.choice import BOTTLENECK, SPN, Choice, choose
@@ -99,6 +100,9 @@ def metric_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, resu
     )
     results.write_metric(cell, content)
     console.say(_said(name, receipt))
+    for decoder, by_kind in models.items():
+        for kind, trained in by_kind.items():
+            console.say(f"metric {name} {decoder.label}: {kind} is {trained[0].uri}/{MODEL}")
     return receipt
 
 
