@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from vitgeom.metric.training import Learner, figures_per_image
 
+from tasks.metric_material import examples_of
 from tasks.metric_request import MetricRequest
-from tasks.metric_training import examples_of
+from vitgeom.metric.training import Learner, figures_per_image
 from vitgeom.store.targets import TargetStore
 
 SPLIT = "test"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tasks.extract_features import torch_threads
-from tasks.metric_training import examples_of, learner_of
+from tasks.metric_material import examples_of, learner_of
 from tasks.pinned_targets import pinned_targets
 from tasks.rank_sweep_request import RankSweepRequest
 from tasks.trials import OnEpoch, UnusableTrial

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import time
 
-from vitgeom.metric.saving import packed_model
-
 from tasks.extract_features import PROCESS_BYTES
 from tasks.footprint import peak_bytes
 from tasks.metric_judgement import judged
+from tasks.metric_material import learner_of
 from tasks.metric_request import MetricRequest
-from tasks.metric_training import PROGRESS, STATE, learner_of, read_state, work
 from tasks.pinned_targets import pinned_targets
 from tasks.receipt import Receipt
 from tasks.stored_results import finished_results, json_bytes, receipt_of, write_results
 from tasks.target_examples import split_bytes
+from tasks.training_work import TrainingRequest, forget_state, train_to_the_end
+from vitgeom.metric.saving import packed_model
 from vitgeom.store.targets import open_targets
 from vitgeom.store.uri import Root
 
@@ -50,9 +50,7 @@ def run(request: MetricRequest) -> Receipt:
         return receipt_of(request, target, record, cached=True)
     store = pinned_targets(request.store, request.address, manifest_digest=request.manifest_digest)
     began = time.perf_counter()
-    _train(request)
-    state = read_state(target)
-    assert state is not None, "a training that came to its end left its state"
+    state = train_to_the_end(request)
     learner = learner_of(request, store)
     learner.module.load_state_dict(dict(state.best_weights or state.weights))
     figures = judged(request, learner, store)
@@ -76,8 +74,7 @@ def run(request: MetricRequest) -> Receipt:
             "figures": figures["means"],
         },
     )
-    for name in (STATE, PROGRESS):
-        target.remove(name)
+    forget_state(target)
     return receipt_of(request, target, record, cached=False)
 
 
@@ -97,22 +94,11 @@ def memory(request: MetricRequest) -> int:
     return PROCESS_BYTES + kept + TRAINING_COPIES * 4 * tokens * request.settings.batch_size
 
 
-def own_cpus(request: MetricRequest) -> float:
+def own_cpus(request: TrainingRequest) -> float:
     """Return the CPUs of the unit itself; where Ray Train has workers of its own, they ask for theirs."""
     return 0.0 if request.trainer == "ray" else float(request.threads)
 
 
-def own_gpus(request: MetricRequest) -> float:
+def own_gpus(request: TrainingRequest) -> float:
     """Return the GPUs of the unit itself, likewise."""
     return 1.0 if request.trainer == "here" and request.settings.device.startswith("cuda") else 0.0
-
-
-def _train(request: MetricRequest) -> None:
-    """Train to the end, here or with Ray Train."""
-    if request.trainer == "here":
-        work(request)
-        return
-    # Only here, so that whoever trains here never loads Ray.
-    from tasks.cluster.training import train_on_ray
-
-    train_on_ray(request, worker_bytes=memory(request))

@@ -9,9 +9,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from tasks.engine import OnReceipt
-from tasks.metric_request import MetricRequest
-from tasks.metric_training import PROGRESS
 from tasks.receipt import Receipt
+from tasks.training_work import PROGRESS, TrainingRequest
 from vitgeom.errors import VitgeomError
 from vitgeom.store.uri import Root
 
@@ -20,7 +19,7 @@ EVERY_SECONDS = 5.0
 
 @contextmanager
 def watched(
-    requests: Sequence[MetricRequest], *, emit: Callable[[str], None], label: str
+    requests: Sequence[TrainingRequest], *, emit: Callable[[str], None], label: str
 ) -> Iterator[OnReceipt]:
     """Emit a line for every training that got further, every few seconds, and one for each that is done.
 
@@ -50,7 +49,7 @@ def watched(
         watcher.join()
 
 
-def _watch(requests: Sequence[MetricRequest], over: threading.Event, emit: Callable[[str], None]) -> None:
+def _watch(requests: Sequence[TrainingRequest], over: threading.Event, emit: Callable[[str], None]) -> None:
     last: dict[str, int] = {}
     while not over.wait(EVERY_SECONDS):
         for request in requests:
@@ -60,7 +59,7 @@ def _watch(requests: Sequence[MetricRequest], over: threading.Event, emit: Calla
                 emit(f"{request.key}: {line_of(progress)}")
 
 
-def progress_of(request: MetricRequest) -> dict[str, Any] | None:
+def progress_of(request: TrainingRequest) -> dict[str, Any] | None:
     """Return how far a training is; None before its first epoch, after its end, and where the store cannot be asked.
 
     Args:

@@ -17,9 +17,8 @@ from tasks import environment
 from tasks.cluster.capacity import shortage
 from tasks.cluster.surroundings import exported
 from tasks.failure import WorkerDied
-from tasks.metric_request import MetricRequest
-from tasks.metric_training import work
 from tasks.task_spec import Ask
+from tasks.training_work import TrainingRequest, kind_of, work
 from vitgeom.errors import ResourceShortage
 from vitgeom.metric.training import EpochReport
 
@@ -54,7 +53,7 @@ class TorchGroup:
         distributed.all_reduce(tensor)
 
 
-def train_on_ray(request: MetricRequest, *, worker_bytes: int) -> None:
+def train_on_ray(request: TrainingRequest, *, worker_bytes: int) -> None:
     """Train to the end; the state lies in the store then.
 
     Args:
@@ -75,11 +74,11 @@ def train_on_ray(request: MetricRequest, *, worker_bytes: int) -> None:
     ask = Ask(cpus=float(request.threads), gpus=float(on_gpu), memory=worker_bytes)
     reason = shortage(ask, [node["Resources"] for node in ray.nodes() if node["Alive"]])
     if reason is not None:
-        raise ResourceShortage(f"train_metric: {reason}")
+        raise ResourceShortage(f"{request.task}: {reason}")
     with tempfile.TemporaryDirectory(prefix="vitgeom-train-") as folder, exported(QUIET):
         trainer = TorchTrainer(
             _in_worker,
-            train_loop_config={"request": request.model_dump_json()},
+            train_loop_config={"task": request.task, "request": request.model_dump_json()},
             torch_config=TorchConfig(backend="nccl" if on_gpu else "gloo"),
             scaling_config=train.ScalingConfig(
                 num_workers=request.workers,
@@ -126,4 +125,5 @@ def _in_worker(config: dict[str, Any]) -> None:
     def tell(report: EpochReport) -> None:
         train.report({"epoch": report.epoch, "selection": report.selection, **report.loss})
 
-    work(MetricRequest.model_validate_json(config["request"]), group=group, on_report=tell)
+    request: Any = kind_of(config["task"]).request.model_validate_json(config["request"])
+    work(request, group=group, on_report=tell)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from tasks import metric_training, train_metric
+from tasks import metric_material, train_metric, training_work
 from tasks.metric_request import MetricRequest
-from tasks.metric_training import PROGRESS, STATE, work
 from tasks.train_metric import HISTORY, MODEL, TEST, own_cpus, own_gpus, run
+from tasks.training_work import PROGRESS, STATE, work
 from tests.support.small_metric import TRAINING, request_of, sealed_targets
 from vitgeom.errors import InvalidInput
 from vitgeom.metric import load
@@ -64,14 +64,14 @@ def test_wherever_it_is_interrupted_the_bytes_are_those_of_an_undisturbed_traini
         work(request, on_report=die)
     assert json.loads(Root(request.store).join(request.path).read_bytes(PROGRESS))["epoch"] == epoch
     seen: list[int] = []
-    real = metric_training.train
+    real = training_work.train
 
     def counted(*args: Any, **options: Any) -> Any:
         keep = options["on_epoch"]
         options["on_epoch"] = lambda report, state: (seen.append(report.epoch), keep(report, state))[1]
         return real(*args, **options)
 
-    monkeypatch.setattr(metric_training, "train", counted)
+    monkeypatch.setattr(training_work, "train", counted)
     run(request)
     assert seen == list(range(epoch + 1, TRAINING["epochs"] + 1))
     assert stored(request) == stored(undisturbed)
@@ -96,9 +96,9 @@ def test_test_images_are_not_looked_at_before_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request, asked = request_of(tmp_path), list[str]()
-    real = metric_training.examples_of
+    real = metric_material.examples_of
     monkeypatch.setattr(
-        metric_training,
+        metric_material,
         "examples_of",
         lambda request, store, split: (asked.append(split), real(request, store, split))[1],
     )

@@ -10,9 +10,9 @@ import pytest
 
 from tasks import training_watch
 from tasks.metric_request import MetricRequest
-from tasks.metric_training import PROGRESS
 from tasks.receipt import Receipt
 from tasks.training_watch import line_of, progress_of, watched
+from tasks.training_work import PROGRESS
 from tests.support.waiting import wait_until
 from vitgeom.store.uri import Root
 
