@@ -86,6 +86,16 @@ class MetricTraining(Block):
     precision: Literal["float32", "bfloat16"]
 
 
+class BottleneckModel(Block):
+    """Sizes and loss of the registers in front of a head, and the products of each diagnosis before and after."""
+
+    registers: Count
+    latent: Count
+    kl_weight: Annotated[Real, Field(ge=0)]
+    task_weight: Annotated[Real, Field(ge=0)]
+    budget: Count
+
+
 class RankSweep(Block):
     """Ranks and widths of the network that are tried, on targets of the highest rank; trials of one rank are compared with each other alone.
 
@@ -134,6 +144,7 @@ class Metric(Block):
     seeds: Annotated[tuple[NonNegativeInt, ...], AfterValidator(once), Field(min_length=1)]
     model: MetricModel
     training: MetricTraining
+    bottleneck: BottleneckModel
     sweep: RankSweep
     num_bootstrap: Count
     workers: Count

@@ -12,15 +12,22 @@ from flows import console
 from flows.cell import Cell
 from flows.diagnose import decoder_refs
 from flows.engine_scope import engine_for
-from flows.metric_requests import rank_request_for, request_for, target_settings
+from flows.metric_requests import (
+    SPLITS,
+    bottleneck_request_for,
+    rank_request_for,
+    request_for,
+    target_settings,
+)
 from flows.outcome import Outcome, attempt_each, require_all
 from flows.results import Results
 from flows.steps import flow, task
 from flows.study import Resolved, Study
 from tasks import sweep_rank
+from tasks.bottleneck_request import BottleneckRequest
 from tasks.engine import Engine
 from tasks.metric_request import MetricRequest
-from tasks.opened import opened_backbone
+from tasks.opened import opened_backbone, opened_images
 from tasks.receipt import Receipt
 from tasks.regimes import regimes_of
 from tasks.summarise_metric import LearntPair, summarise_metric
@@ -30,6 +37,7 @@ from tasks.target_set import make_target_set
 from tasks.train_metric import MODEL
 from tasks.training_watch import watched
 from vitgeom.backbones import Backbone, check_device
+from vitgeom.decoders.embedded_heads import SCENE_HEADS
 from vitgeom.metric.choice import BOTTLENECK, SPN, Choice, choose
 
 
@@ -72,12 +80,17 @@ def metric_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, resu
     targets = _targets(cell, decoders, wanted, engine, again=False)
     again = _targets(cell, decoders, wanted, engine, again=True)
     choices = {
-        decoder: choose(regimes_of(wanted.store, receipt, split="val"), asked=_asked(wanted))
+        decoder: choose(
+            regimes_of(wanted.store, receipt, split="val"),
+            has_head=decoder.name in SCENE_HEADS,
+            asked=_asked(wanted),
+        )
         for decoder, receipt in targets.items()
     }
     for decoder, choice in choices.items():
         console.say(f"metric {name} {decoder.label}: {choice.why}")
     models = _models(name, targets, choices, backbone, wanted, engine)
+    bottlenecks = _bottlenecks(cell, choices, backbone, wanted, engine)
     ranks = _ranks(cell, targets, choices, backbone, wanted, engine)
     content, receipt = summarise_metric(
         [
@@ -149,6 +162,34 @@ def _models(
     for (decoder, learner, _), receipt in zip(plan, receipts, strict=True):
         found[decoder].setdefault(learner, []).append(receipt)
     return found
+
+
+def _bottlenecks(
+    cell: Cell, choices: dict[DecoderRef, Choice], backbone: Backbone, wanted: Resolved, engine: Engine
+) -> dict[DecoderRef, Receipt]:
+    """Train a bottleneck in front of each head that is to have one. All taps are behind it, so layers of one decoder share theirs."""
+    behind = [decoder for decoder, choice in choices.items() if BOTTLENECK in choice.learners]
+    if not behind:
+        return {}
+    data = opened_images(cell.dataset_ref.to_json())
+    requests = {
+        decoder: bottleneck_request_for(
+            cell,
+            decoder,
+            dataset_digest=data.digest,
+            weights_digest=backbone.spec.weights_digest,
+            sizes={split: len(data.splits[split]) for split in SPLITS},
+            wanted=wanted,
+        )
+        for decoder in behind
+    }
+    once = list({request.path: request for request in requests.values()}.values())
+    with watched(once, emit=console.say, label=f"bottlenecks of {cell.name}") as seen:
+        receipts = engine.map(
+            BottleneckRequest.task, once, on_receipt=seen, label=f"bottlenecks of {cell.name}"
+        )
+    by_path = {request.path: receipt for request, receipt in zip(once, receipts, strict=True)}
+    return {decoder: by_path[request.path] for decoder, request in requests.items()}
 
 
 def _ranks(

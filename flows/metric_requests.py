@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from flows.cell import Cell
 from flows.study import Resolved
+from tasks.bottleneck_request import BottleneckRequest
 from tasks.metric_request import MetricRequest
 from tasks.rank_sweep_request import RankSweepRequest
 from tasks.receipt import Receipt
-from tasks.target_request import TargetSettings
+from tasks.target_images import spread_images
+from tasks.target_request import DecoderRef, TargetSettings
 
 SPLITS = ("train", "val", "test")
 
@@ -89,4 +93,44 @@ def rank_request_for(sealed: Receipt, *, num_prefix: int, wanted: Resolved) -> R
         grace_epochs=params.sweep.grace_epochs,
         reduction_factor=params.sweep.reduction_factor,
         threads=params.threads,
+    )
+
+
+def bottleneck_request_for(
+    cell: Cell,
+    decoder: DecoderRef,
+    *,
+    dataset_digest: str,
+    weights_digest: str,
+    sizes: Mapping[str, int],
+    wanted: Resolved,
+) -> BottleneckRequest:
+    """Return the request of a bottleneck.
+
+    Args:
+        cell: Which dataset and backbone.
+        decoder: Which head.
+        dataset_digest: Of the images.
+        weights_digest: Of the backbone.
+        sizes: Images of each split of the dataset.
+        wanted: The study.
+    """
+    params = wanted.params.metric
+    on_ray = wanted.params.engine.kind == "ray"
+    return BottleneckRequest(
+        store=wanted.store,
+        label=cell.path,
+        dataset=cell.dataset_ref.to_json(),
+        dataset_digest=dataset_digest,
+        backbone=cell.backbone_ref.at_size(wanted.params.extract.image_size).to_json(),
+        weights_digest=weights_digest,
+        decoder=decoder.name,
+        metric=decoder.metric,
+        images={split: spread_images(sizes[split], count=getattr(params.images, split)) for split in SPLITS},
+        **params.bottleneck.model_dump(),
+        **params.model_dump(include={"rank", "recipe", "num_bootstrap", "threads"}),
+        training={**params.training.model_dump(), "device": params.device},
+        seed=params.seeds[0],
+        trainer="ray" if on_ray else "here",
+        workers=params.workers if on_ray else 1,
     )

@@ -18,6 +18,7 @@ from tasks import (
     sweep_fusion,
     sweep_memory,
     sweep_rank,
+    train_bottleneck,
     train_metric,
 )
 from tasks.task_spec import TaskSpec
@@ -94,6 +95,13 @@ CATALOGUE: Mapping[str, TaskSpec] = {
             cpus=_threads,
             gpus=_no_gpu,
             memory=sweep_rank.memory,
+        ),
+        TaskSpec(
+            name="train_bottleneck",
+            function=train_bottleneck.run,
+            cpus=train_metric.own_cpus,
+            gpus=train_metric.own_gpus,
+            memory=train_bottleneck.memory,
         ),
         TaskSpec(
             name="train_metric",

@@ -13,9 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from vitgeom.metric.alignment import alignment, random_alignment
-from vitgeom.metric.constant_subspace import constant_subspace
-from vitgeom.metric.rank_correlation import rank_correlation
 
 from tasks.metric_scores import plain_scores
 from tasks.opened import opened_images
@@ -25,11 +22,15 @@ from tasks.stored_results import json_bytes
 from tasks.target_examples import TargetExamples
 from tasks.target_figures import read_figures
 from tasks.target_request import DecoderRef
+from tasks.train_bottleneck import FIGURES, HISTORY
 from tasks.train_metric import TEST
 from vitgeom.backbones import Backbone
 from vitgeom.bootstrap import bootstrap_interval
 from vitgeom.data import DatasetRef
+from vitgeom.metric.alignment import alignment, random_alignment
 from vitgeom.metric.choice import SPN, Choice
+from vitgeom.metric.constant_subspace import constant_subspace
+from vitgeom.metric.rank_correlation import rank_correlation
 from vitgeom.seeding import generator_for
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.targets import TargetStore, open_targets
@@ -55,6 +56,7 @@ class LearntPair:
         again: Seal of a second, independent estimate of the test targets.
         models: By name, one receipt per seed.
         ranks: The sweep over ranks, where there was one.
+        bottleneck: The bottleneck in front of the head, where there is one.
     """
 
     decoder: DecoderRef
@@ -63,6 +65,7 @@ class LearntPair:
     again: Receipt
     models: Mapping[str, Sequence[Receipt]]
     ranks: Receipt | None = None
+    bottleneck: Receipt | None = None
 
 
 def summarise_metric(
@@ -131,6 +134,7 @@ class _Pair:
             "alignment": self._alignment(),
             "models": {name: self._model(receipts) for name, receipts in pair.models.items()},
             "ranks": None if pair.ranks is None else pair.ranks.detail,
+            "bottleneck": None if pair.bottleneck is None else self._bottleneck(pair.bottleneck),
             "maps": self._maps(images),
             "origin": {
                 "address": targets.address_path,
@@ -215,6 +219,24 @@ class _Pair:
                 name: self._summary([self._figure(test, name) for test in tests], f"model {name}")
                 for name in names
             },
+        }
+
+    def _bottleneck(self, receipt: Receipt) -> dict[str, Any]:
+        """Return effective ranks before and after, beside what it costs."""
+        trained = Root(receipt.uri)
+        asked = json.loads(trained.read_bytes(HISTORY))["request"]
+        found = json.loads(trained.read_bytes(FIGURES))
+        return {
+            "registers": asked["registers"],
+            "width": asked["latent"],
+            "figures": {
+                name: {stage: found[stage]["figures"][name] for stage in ("before", "after", "latent")}
+                for name in ("participation_ratio", "entropy_rank", "r_90", "kappa")
+            },
+            "fall": found["fall"],
+            "rebuild_error": found["rebuild_error"],
+            "task_error": found["task_error"],
+            "parameters": receipt.detail["parameters"],
         }
 
     def _maps(self, images: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

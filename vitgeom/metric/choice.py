@@ -50,11 +50,12 @@ class Choice:
         return {**asdict(self), "learners": list(self.learners)}
 
 
-def choose(regimes: Mapping[str, int], *, asked: Sequence[str] | None = None) -> Choice:
+def choose(regimes: Mapping[str, int], *, has_head: bool, asked: Sequence[str] | None = None) -> Choice:
     """Return what to train for a decoder.
 
     Args:
         regimes: How many images are in which regime; ties go to the first in the order of ``FOR_REGIME``.
+        has_head: Whether the decoder is a head on tapped layers. A bottleneck sits between taps and head; without a head a network is trained instead.
         asked: Models that are trained whatever the regime; None lets the regime decide.
 
     Raises:
@@ -74,4 +75,9 @@ def choose(regimes: Mapping[str, int], *, asked: Sequence[str] | None = None) ->
     why = f"{regime}: {WHY[regime]}."
     if asked is not None and set(learners) != set(FOR_REGIME[regime]):
         why += f" Asked for instead: {', '.join(learners)}."
+    if BOTTLENECK in learners and not has_head:
+        learners = tuple(
+            name for name in LEARNERS if (name in learners and name != BOTTLENECK) or name == SPN
+        )
+        why += " A bottleneck sits between tapped layers and a head, and this decoder has no head: a network is trained on the tokens as they are."
     return Choice(regime, dict(regimes), learners, asked is not None, why)

@@ -19,22 +19,31 @@ def test_every_regime_of_a_diagnosis_has_its_model_and_its_reason() -> None:
 @pytest.mark.parametrize("regime", FOR_REGIME)
 def test_the_commonest_regime_decides(regime: str) -> None:
     others = {name: 1 for name in FOR_REGIME if name != regime}
-    found = choose({**others, regime: 2})
+    found = choose({**others, regime: 2}, has_head=True)
     assert (found.regime, found.learners, found.asked) == (regime, FOR_REGIME[regime], False)
     assert found.why.startswith(regime)
 
 
 def test_what_is_asked_for_wins_and_the_report_says_so() -> None:
-    found = choose({"token_local": 3}, asked=["spn", "importance"])
+    found = choose({"token_local": 3}, has_head=True, asked=["spn", "importance"])
     assert found.learners == ("importance", "spn")
     assert "Asked for instead: importance, spn" in found.why
-    assert "instead" not in choose({"token_local": 3}, asked=["importance"]).why
+    assert "instead" not in choose({"token_local": 3}, has_head=True, asked=["importance"]).why
 
 
 def test_bad_input_is_named() -> None:
     with pytest.raises(UnknownName, match="token_local"):
-        choose({"token_locl": 1})
+        choose({"token_locl": 1}, has_head=True)
     with pytest.raises(UnknownName, match="bottleneck"):
-        choose({"high_rank": 1}, asked=["bottlenek"])
+        choose({"high_rank": 1}, has_head=True, asked=["bottlenek"])
     with pytest.raises(InvalidInput, match="at least one image"):
-        choose({"high_rank": 0})
+        choose({"high_rank": 0}, has_head=True)
+
+
+def test_without_a_head_a_network_takes_the_place_of_the_bottleneck() -> None:
+    found = choose({"high_rank": 3}, has_head=False)
+    assert found.learners == ("spn",)
+    assert "has no head" in found.why
+    asked = choose({"high_rank": 3}, has_head=False, asked=["bottleneck", "importance"])
+    assert asked.learners == ("importance", "spn")
+    assert choose({"token_local": 3}, has_head=False).learners == ("importance",)
