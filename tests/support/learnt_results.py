@@ -155,8 +155,11 @@ def _ranks() -> dict[str, Any]:
         for hidden in (128, 256)
         for rank, most in ((2, 0.21), (4, 0.34), (8, 0.49), (16, 0.63))
     ]
-    trials[3] |= {"state": "stopped", "captured": None, "alignment": None, "parameters": None}
-    return {"trials": trials, "best": {"rank": 16, "hidden": 256}}
+    nothing = {"captured": None, "alignment": None, "parameters": None}
+    trials[3] |= {"state": "failed", "problem": "NumericalFailure: the loss is nan.", **nothing}
+    trials[2] |= {"state": "stopped"}
+    best = [{"rank": rank, "hidden": 256} for rank in (2, 4, 8, 16)]
+    return {"trials": trials, "best": best}
 
 
 def _bottleneck() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vitgeom.report.averaged import Averaged
 from vitgeom.report.learnt_decoder import LearntDecoder
-from vitgeom.report.learnt_ranks import RankSweep
+from vitgeom.report.learnt_ranks import RankTrial
 from vitgeom.report.learnt_rules import is_beyond, is_near, spelled_mean
 from vitgeom.report.numbers import counted, percent, significant
 from vitgeom.report.statement import Statement
@@ -29,31 +29,36 @@ def alignment_statement(one: LearntDecoder) -> Statement:
 
 
 def ranks_statement(one: LearntDecoder) -> Statement:
-    """Return which rank and width was best, and what it captures of what can be captured.
+    """Return which rank captures most, and which lower one nearly as much.
 
     Args:
         one: A decoder at a layer, with a sweep over ranks.
     """
     sweep = one.ranks
     assert sweep is not None, "only a decoder with a sweep over ranks has a best rank"
-    best = sweep.winner
-    if best is None or best.captured is None:
+    most, enough = sweep.most, sweep.enough
+    if most is None or enough is None:
         return Statement(f"Ranks: none of {counted(len(sweep.trials), 'trial')} has a result.")
+    less = (
+        "and no lower one nine tenths of that"
+        if enough == most
+        else f"and rank {enough.rank} nine tenths of that or more"
+    )
+    told = [most] if enough == most else [most, enough]
+    return Statement(
+        f"Ranks: rank {most.rank} captures most, {less}.",
+        f"{counted(len(sweep.trials), 'trial')}, judged on validation images: {'; '.join(map(_captured, told))}.",
+    )
+
+
+def _captured(trial: RankTrial) -> str:
     most = (
         ""
-        if best.ceiling is None
-        else f" of the {percent(best.ceiling)} that any {best.rank} directions hold"
+        if trial.ceiling is None
+        else f" of the {percent(trial.ceiling)} that any {trial.rank} directions hold"
     )
-    weights = "" if best.parameters is None else f", with {best.parameters:,} parameters"
-    return Statement(
-        f"Ranks: rank {best.rank} at width {best.hidden} is the best of {counted(len(sweep.trials), 'trial')}{_span(sweep)}.",
-        f"On validation images it captures {percent(best.captured)} of the sensitivity{most}{weights}.",
-    )
-
-
-def _span(sweep: RankSweep) -> str:
-    ranks = sorted({trial.rank for trial in sweep.trials})
-    return "" if len(ranks) == 1 else f", ranks {ranks[0]} to {ranks[-1]}"
+    weights = "" if trial.parameters is None else f", with {trial.parameters:,} parameters"
+    return f"rank {trial.rank} at width {trial.hidden} captures {percent(trial.captured)} of the sensitivity{most}{weights}"
 
 
 def _against_constant(learnt: Averaged, constant: Averaged | None) -> str:

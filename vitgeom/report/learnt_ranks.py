@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+ENOUGH = 0.9
+"""Of the most that any rank captured."""
+
 
 @dataclass(frozen=True)
 class RankTrial:
@@ -19,6 +22,7 @@ class RankTrial:
         ceiling: Mean kappa_cap(rank) there: the most that any directions hold.
         alignment: Mean V1 there.
         parameters: Weights; None without a result.
+        problem: Why it failed.
     """
 
     rank: int
@@ -28,14 +32,15 @@ class RankTrial:
     ceiling: float | None
     alignment: float | None
     parameters: int | None
+    problem: str | None = None
 
 
 @dataclass(frozen=True)
 class RankSweep:
-    """All trials, by width and rank, and the best one as (rank, hidden); None where no trial has a result."""
+    """All trials, by width and rank, and the best width of each rank as (rank, hidden); none for a rank without a result."""
 
     trials: tuple[RankTrial, ...]
-    best: tuple[int, int] | None
+    best: tuple[tuple[int, int], ...]
 
     @property
     def measured(self) -> tuple[RankTrial, ...]:
@@ -43,9 +48,24 @@ class RankSweep:
         return tuple(trial for trial in self.trials if trial.captured is not None)
 
     @property
-    def winner(self) -> RankTrial | None:
-        """The best trial."""
-        return next((trial for trial in self.trials if (trial.rank, trial.hidden) == self.best), None)
+    def winners(self) -> tuple[RankTrial, ...]:
+        """The best trial of each rank, by rank."""
+        found = [trial for trial in self.trials if (trial.rank, trial.hidden) in self.best]
+        return tuple(sorted(found, key=lambda trial: trial.rank))
+
+    @property
+    def most(self) -> RankTrial | None:
+        """The winner that captures most, of the lower rank where several do."""
+        return max(self.winners, key=lambda trial: trial.captured or 0.0, default=None)
+
+    @property
+    def enough(self) -> RankTrial | None:
+        """The winner of the lowest rank that captures nine tenths of the most that was captured."""
+        most = self.most
+        if most is None or most.captured is None:
+            return None
+        least = ENOUGH * most.captured
+        return next(trial for trial in self.winners if (trial.captured or 0.0) >= least)
 
     def by_hidden(self) -> dict[int, tuple[RankTrial, ...]]:
         """Return the measured trials of each width, by rank."""
@@ -62,7 +82,7 @@ def parse_ranks(content: Mapping[str, Any] | None) -> RankSweep | None:
     """Read a sweep over ranks; None where there was none.
 
     Args:
-        content: As ``{"trials": [...], "best": {"rank", "hidden"} or None}``.
+        content: As ``{"trials": [...], "best": ...}``; the best is one ``{"rank", "hidden"}``, a list of them, one per rank, or None.
 
     Raises:
         KeyError: A part is missing; likewise TypeError and ValueError for parts of another shape.
@@ -70,8 +90,9 @@ def parse_ranks(content: Mapping[str, Any] | None) -> RankSweep | None:
     if content is None:
         return None
     trials = sorted(map(_trial, content["trials"]), key=lambda trial: (trial.hidden, trial.rank))
-    best = content["best"]
-    return RankSweep(tuple(trials), None if best is None else (int(best["rank"]), int(best["hidden"])))
+    best = content["best"] or ()
+    places = [best] if isinstance(best, Mapping) else best
+    return RankSweep(tuple(trials), tuple((int(one["rank"]), int(one["hidden"])) for one in places))
 
 
 def rank_problems(sweep: RankSweep | None) -> Iterator[str]:
@@ -91,8 +112,10 @@ def rank_problems(sweep: RankSweep | None) -> Iterator[str]:
             yield f"a trial must have rank and width of at least 1, got {trial.rank} and {trial.hidden}"
     if len({(trial.rank, trial.hidden) for trial in sweep.trials}) < len(sweep.trials):
         yield "a rank and width was tried twice"
-    if sweep.best is not None and (sweep.winner is None or sweep.winner.captured is None):
-        yield f"the best of the sweep, rank {sweep.best[0]} and width {sweep.best[1]}, is no trial with a result"
+    measured = {(trial.rank, trial.hidden) for trial in sweep.measured}
+    for rank, hidden in sweep.best:
+        if (rank, hidden) not in measured:
+            yield f"the best of the sweep, rank {rank} and width {hidden}, is no trial with a result"
 
 
 def _trial(found: Mapping[str, Any]) -> RankTrial:
@@ -104,6 +127,7 @@ def _trial(found: Mapping[str, Any]) -> RankTrial:
         ceiling=_number(found["ceiling"]),
         alignment=_number(found["alignment"]),
         parameters=None if found["parameters"] is None else int(found["parameters"]),
+        problem=None if found.get("problem") is None else str(found["problem"]),
     )
 
 

@@ -15,7 +15,7 @@ from vitgeom.report.numbers import percent
 
 
 def captured_by_rank(one: LearntDecoder, *, where: str, name: str) -> Drawing:
-    """Draw captured sensitivity over rank by width, with kappa_cap as ceiling and the best trial ringed; below it, parameters over rank.
+    """Draw captured sensitivity over rank by width, with kappa_cap as ceiling and the best width of each rank ringed; below it, parameters over rank.
 
     Args:
         one: A decoder at a layer whose sweep has a trial with a result.
@@ -50,23 +50,33 @@ def captured_by_rank(one: LearntDecoder, *, where: str, name: str) -> Drawing:
 def _shares(axes: Axes, sweep: RankSweep) -> None:
     for place, (width, trials) in enumerate(sweep.by_hidden().items()):
         role, marker, dashes = style(place)
+        shares = [100 * trial.captured for trial in trials if trial.captured is not None]
         axes.plot(
-            [trial.rank for trial in trials],
-            [100 * trial.captured for trial in trials if trial.captured is not None],
+            [trial.rank for trial in trials], shares,
             color=role.light, marker=marker, markersize=5.5, linestyle=dashes, label=f"width {width}",
         )  # fmt: skip
+        early = [
+            (trial.rank, share)
+            for trial, share in zip(trials, shares, strict=True)
+            if trial.state == "stopped"
+        ]
+        for rank, share in early:
+            axes.plot(
+                [rank], [share], color=role.light, marker=marker, markersize=5.5, markerfacecolor=palette.SURFACE.light, linestyle="none"
+            )  # fmt: skip
     ceilings = sweep.ceilings()
     if ceilings:
-        ranks, shares = zip(*ceilings, strict=True)
+        ranks, most = zip(*ceilings, strict=True)
         axes.plot(
-            ranks, [100 * share for share in shares], color=palette.UNIFORM.light, marker="_", markersize=10,
+            ranks, [100 * share for share in most], color=palette.UNIFORM.light, marker="_", markersize=10,
             linestyle=(0, (1, 1.5)), label="kappa_cap(r): the most",
         )  # fmt: skip
-    best = sweep.winner
-    if best is not None and best.captured is not None:
+    if sweep.winners:
         axes.plot(
-            [best.rank], [100 * best.captured], linestyle="none", marker="o", markersize=14, markerfacecolor="none",
-            markeredgecolor=palette.INK.light, markeredgewidth=1.4, label="best",
+            [trial.rank for trial in sweep.winners],
+            [100 * trial.captured for trial in sweep.winners if trial.captured is not None],
+            linestyle="none", marker="o", markersize=13, markerfacecolor="none",
+            markeredgecolor=palette.INK.light, markeredgewidth=1.2, label="best width",
         )  # fmt: skip
     axes.set_ylim(bottom=0)
     axes.set_ylabel("captured (%)")

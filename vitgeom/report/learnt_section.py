@@ -134,7 +134,8 @@ def _rho_caption(one: LearntDecoder) -> str:
 def _ranks_caption(one: LearntDecoder) -> str:
     return (
         f"n = {one.images.get('val', 0):,} validation images, one training per point. Dotted: kappa_cap(r), the most that any r directions hold. "
-        "Below: parameters, on a logarithmic axis. Trials without a result are in the table alone."
+        "Below: parameters, on a logarithmic axis. Ringed: the best width of a rank by V1. Hollow: stopped early. Trials "
+        "without a result are in the table alone."
     )
 
 

@@ -8,7 +8,6 @@ from vitgeom.report.averaged import Averaged
 from vitgeom.report.learnt_bottleneck import Bottleneck
 from vitgeom.report.learnt_decoder import LearntDecoder
 from vitgeom.report.learnt_pair import LearntPair
-from vitgeom.report.learnt_ranks import RankSweep
 
 
 def learnt_summary(pair: LearntPair) -> dict[str, Any]:
@@ -45,14 +44,9 @@ def _decoder(one: LearntDecoder) -> dict[str, Any]:
             **{kind: _mean(getattr(one.alignment, kind)) for kind in ("learnt", "ceiling", "constant")},
             "chance": one.alignment.chance,
         },
-        "best_rank": None if one.ranks is None else _best(one.ranks),
+        "ranks": None if one.ranks is None else [dict(vars(trial)) for trial in one.ranks.winners],
         "bottleneck": None if one.bottleneck is None else _bottleneck(one.bottleneck),
     }
-
-
-def _best(sweep: RankSweep) -> dict[str, Any] | None:
-    best = sweep.winner
-    return None if best is None else dict(vars(best))
 
 
 def _bottleneck(found: Bottleneck) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from vitgeom.report.averaged import Averaged
 from vitgeom.report.learnt_bottleneck import FIGURES
 from vitgeom.report.learnt_decoder import (
+    BOTTLENECK,
     EXACT,
     RANDOM,
     TARGETS,
@@ -12,6 +13,7 @@ from vitgeom.report.learnt_decoder import (
     title_of,
 )
 from vitgeom.report.learnt_pair import LearntPair
+from vitgeom.report.learnt_ranks import RankTrial
 from vitgeom.report.learnt_rules import UNDEFINED, spelled_mean
 from vitgeom.report.markup import Markup, table
 from vitgeom.report.numbers import percent, significant
@@ -88,23 +90,7 @@ def cost(pair: LearntPair) -> Markup:
     Args:
         pair: Of one dataset × backbone.
     """
-    rows = []
-    for one in pair.decoders:
-        exact = f"{significant(one.products)}, {one.recipe}"
-        images = ", ".join(f"{split} {count:,}" for split, count in one.images.items())
-        rows += [
-            (
-                f"{one.label}, {title_of(name)}",
-                f"{model.parameters:,}",
-                ", ".join(
-                    f"{seed}: {_epoch(epoch)}" for seed, epoch in zip(model.seeds, model.epochs, strict=True)
-                ),
-                _own(model),
-                images,
-                exact,
-            )
-            for name, model in one.models.items()
-        ] or [(f"{one.label}, no model", "0", "none", "none", images, exact)]
+    rows = [row for one in pair.decoders for row in _cost_rows(one)]
     return table(
         (
             "decoder, model",
@@ -133,7 +119,7 @@ def ranks(one: LearntDecoder) -> Markup:
     rows = [
         (
             f"rank {trial.rank}, width {trial.hidden}",
-            f"{trial.state}{', best' if trial == one.ranks.winner else ''}",
+            _became(trial, best=trial in one.ranks.winners),
             percent(trial.captured),
             percent(trial.ceiling),
             percent(trial.captured / trial.ceiling if trial.captured is not None and trial.ceiling else None),
@@ -200,6 +186,32 @@ def bottlenecks(pair: LearntPair) -> Markup:
             "rebuilt features, so the rebuild error (share of the tokens' variance) stands beside each."
         ),
     )
+
+
+def _cost_rows(one: LearntDecoder) -> list[tuple[str, ...]]:
+    images = ", ".join(f"{split} {count:,}" for split, count in one.images.items())
+    rest = (images, f"{significant(one.products)}, {one.recipe}")
+    rows: list[tuple[str, ...]] = [
+        (
+            f"{one.label}, {title_of(name)}",
+            f"{model.parameters:,}",
+            ", ".join(
+                f"{seed}: {_epoch(epoch)}" for seed, epoch in zip(model.seeds, model.epochs, strict=True)
+            ),
+            _own(model),
+            *rest,
+        )
+        for name, model in one.models.items()
+    ]
+    if one.bottleneck is not None and BOTTLENECK not in one.models:
+        rows.append((f"{one.label}, {title_of(BOTTLENECK)}", *["not recorded"] * 3, *rest))
+    return rows or [(f"{one.label}, no model", "0", "none", "none", *rest)]
+
+
+def _became(trial: RankTrial, *, best: bool) -> str:
+    if trial.problem is not None:
+        return f"{trial.state}: {trial.problem}"
+    return f"{trial.state}{', best width' if best else ''}"
 
 
 def _score_rows(one: LearntDecoder) -> list[tuple[str, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vitgeom.report.directions_verdict import REGIMES
 from vitgeom.report.learnt_bottleneck_words import bottleneck_statement, lowers_rank
-from vitgeom.report.learnt_decoder import HEAD, RANKED, LearntDecoder, title_of
+from vitgeom.report.learnt_decoder import BOTTLENECK, HEAD, RANKED, LearntDecoder, title_of
 from vitgeom.report.learnt_importance_words import importance_statements
 from vitgeom.report.learnt_network_words import alignment_statement, ranks_statement
 from vitgeom.report.learnt_pair import LearntPair
@@ -25,7 +25,7 @@ def learnt_headline(pairs: Sequence[LearntPair]) -> str:
     decoders = [one for pair in pairs for one in pair.decoders]
     if not decoders:
         return "No metric was learnt."
-    trained = sum(bool(one.models) for one in decoders)
+    trained = sum(bool(one.models) or one.bottleneck is not None for one in decoders)
     pairs_told = "one pair" if len(pairs) == 1 else f"{len(pairs)} pairs"
     told = [
         f"Models were trained for {trained} of {counted(len(decoders), 'decoder')} (each at one layer, on {pairs_told} of dataset and backbone).",
@@ -55,9 +55,19 @@ def choice_statement(one: LearntDecoder) -> Statement:
     choice = one.choice
     # The words of the choice name the regime first, and models as parameters call them; a reader sees the titles of both.
     why = choice.why.removeprefix(f"{choice.regime}: ").partition(" Asked for instead")[0]
-    trained = enumerate_words([title_of(name) for name in choice.learners]) if choice.learners else "nothing"
+    made = [title_of(name) for name in choice.learners if _is_made(one, name)]
+    absent = [title_of(name) for name in choice.learners if not _is_made(one, name)]
     source = "asked for, whatever the regime" if choice.asked else "as the regime asks"
-    return Statement(f"Trained: {trained}, {source}.", f"By the regime, {why}")
+    missing = f" Chosen, but without a result: {enumerate_words(absent)}." if absent else ""
+    verdict = f"Trained: {enumerate_words(made) if made else 'nothing'}"
+    return Statement(
+        f"{verdict}, {source}.{missing}" if made or not absent else f"{verdict}.{missing}",
+        f"By the regime, {why}",
+    )
+
+
+def _is_made(one: LearntDecoder, learner: str) -> bool:
+    return learner in one.models or (learner == BOTTLENECK and one.bottleneck is not None)
 
 
 def learnt_statements(one: LearntDecoder) -> list[Statement]:

@@ -37,12 +37,32 @@ def test_trials_stand_by_width_and_rank_whatever_their_order() -> None:
     assert [rank for rank, _ in sweep.ceilings()] == [2, 4, 8, 16]
 
 
-def test_the_best_is_one_of_the_trials() -> None:
+def test_every_rank_has_its_best_and_nine_tenths_of_the_most_are_enough() -> None:
     sweep = parsed(content())
-    assert sweep.winner is not None
-    assert (sweep.winner.rank, sweep.winner.hidden) == (16, 256)
+    assert [(trial.rank, trial.hidden) for trial in sweep.winners] == [(rank, 256) for rank in (2, 4, 8, 16)]
+    assert sweep.most is not None
+    assert sweep.enough is not None
+    assert (sweep.most.rank, sweep.enough.rank) == (16, 16)
     assert list(rank_problems(sweep)) == []
-    assert parsed({**content(), "best": None}).winner is None
+    flat = content()
+    flat["trials"][6]["captured"] = 0.9 * flat["trials"][7]["captured"] + 1e-9
+    enough = parsed(flat).enough
+    assert enough is not None
+    assert enough.rank == 8
+
+
+def test_the_best_may_be_one_or_none() -> None:
+    one = parsed({**content(), "best": {"rank": 4, "hidden": 128}})
+    assert [(trial.rank, trial.hidden) for trial in one.winners] == [(4, 128)]
+    for nothing in (None, []):
+        sweep = parsed({**content(), "best": nothing})
+        assert (sweep.winners, sweep.most, sweep.enough) == ((), None, None)
+
+
+def test_why_a_trial_failed_is_kept() -> None:
+    assert [trial.problem for trial in parsed(content()).trials if trial.state == "failed"] == [
+        "NumericalFailure: the loss is nan."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -53,8 +73,8 @@ def test_the_best_is_one_of_the_trials() -> None:
         (lambda c: c["trials"][0].update(alignment=-0.1), "alignment of rank 2, width 128"),
         (lambda c: c["trials"][0].update(rank=0), "must have rank and width of at least 1, got 0 and 128"),
         (lambda c: c["trials"].append(c["trials"][0]), "was tried twice"),
-        (lambda c: c["best"].update(rank=3), "rank 3 and width 256, is no trial with a result"),
-        (lambda c: c["best"].update(hidden=128), "rank 16 and width 128, is no trial with a result"),
+        (lambda c: c["best"][0].update(rank=3), "rank 3 and width 256, is no trial with a result"),
+        (lambda c: c["best"][3].update(hidden=128), "rank 16 and width 128, is no trial with a result"),
     ],
 )
 def test_what_cannot_be_is_named(change: Any, words: str) -> None:

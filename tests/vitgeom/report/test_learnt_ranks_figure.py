@@ -18,7 +18,7 @@ def texts(drawing: Drawing) -> list[str]:
 
 def test_widths_ceiling_best_and_parameters_are_drawn_and_told() -> None:
     drawing = captured_by_rank(ONE, where="digits × nano", name="x")
-    assert {"width 128", "width 256", "kappa_cap(r): the most", "best", "parameters", "1 M"} <= set(
+    assert {"width 128", "width 256", "kappa_cap(r): the most", "best width", "parameters", "1 M"} <= set(
         texts(drawing)
     )
     assert "n = 80 validation images" in drawing.description
@@ -32,7 +32,7 @@ def test_widths_ceiling_best_and_parameters_are_drawn_and_told() -> None:
 def test_one_trial_without_ceiling_weights_or_best_can_be_drawn() -> None:
     assert ONE.ranks is not None
     trial = dataclasses.replace(ONE.ranks.trials[0], ceiling=None, parameters=None)
-    sweep = dataclasses.replace(ONE.ranks, trials=(trial,), best=None)
+    sweep = dataclasses.replace(ONE.ranks, trials=(trial,), best=())
     drawing = captured_by_rank(dataclasses.replace(ONE, ranks=sweep), where="d", name="x")
     assert "of at most undefined, unknown parameters" in drawing.description
-    assert not {"best", "kappa_cap(r): the most"} & set(texts(drawing))
+    assert not {"best width", "kappa_cap(r): the most"} & set(texts(drawing))

@@ -17,10 +17,15 @@ def test_main_figures_are_those_of_the_file() -> None:
         "images": 80,
     }
     assert head["rho_truncation"]["value"] == 0.96
-    assert (head["alignment"], head["best_rank"], head["bottleneck"]) == (None, None, None)
+    assert (head["alignment"], head["ranks"], head["bottleneck"]) == (None, None, None)
     assert (head["parameters"], head["regime"]) == ({"importance": 310_017}, "token_local")
     assert network["alignment"]["learnt"]["value"] == 0.64
-    assert (network["best_rank"]["rank"], network["best_rank"]["hidden"]) == (16, 256)
+    assert [(trial["rank"], trial["hidden"]) for trial in network["ranks"]] == [
+        (2, 256),
+        (4, 256),
+        (8, 256),
+        (16, 256),
+    ]
     assert bottleneck["bottleneck"]["participation_ratio"]["after"]["value"] == 41.0
     assert bottleneck["bottleneck"]["latents"] == 4096
     json.dumps(told, allow_nan=False)

@@ -53,10 +53,20 @@ def test_exact_targets_cost_where_nothing_was_trained_too() -> None:
     assert "class token from layer 4, no model 0 none none train 400" in words(learnt_tables.cost(bare))
 
 
+def test_a_bottleneck_whose_weights_nobody_counted_is_told() -> None:
+    bare = dataclasses.replace(PAIR, decoders=(dataclasses.replace(PAIR.decoders[2], models={}),))
+    text = words(learnt_tables.cost(bare))
+    assert "patch mean from layer 8, bottleneck not recorded not recorded not recorded train 400" in text
+    assert "no model" not in text
+
+
 def test_every_trial_is_told_also_without_a_result() -> None:
     text = words(learnt_tables.ranks(PAIR.decoders[1]))
-    assert "rank 16, width 256 completed, best 49.9 % 63.0 % 79.3 % 0.592 0.444 6,534,000" in text
-    assert "rank 16, width 128 stopped none 63.0 % none none 0.444 none" in text
+    assert "rank 16, width 256 completed, best width 49.9 % 63.0 % 79.3 % 0.592 0.444 6,534,000" in text
+    assert (
+        "rank 16, width 128 failed: NumericalFailure: the loss is nan. none 63.0 % none none 0.444 none"
+        in text
+    )
     assert "n = 80 validation images" in text
 
 

@@ -57,6 +57,19 @@ def test_nothing_trained_is_said() -> None:
     assert choice_words(bare) == "fixed by construction: 1 of 1 validation image"
 
 
+def test_what_was_chosen_and_has_no_result_is_not_called_trained() -> None:
+    one = learnt_pair(decoders=(("patch_mean", 8),)).decoders[0]
+    without = dataclasses.replace(one, models={})
+    assert choice_statement(without).verdict == "Trained: bottleneck, as the regime asks.", "it has figures"
+    nothing = dataclasses.replace(one, models={}, bottleneck=None)
+    assert choice_statement(nothing).verdict == "Trained: nothing. Chosen, but without a result: bottleneck."
+    both = learnt_pair(decoders=(("cls", 4),), asked=("importance", "bottleneck")).decoders[0]
+    half = dataclasses.replace(both, models={"importance": both.models["importance"]}, bottleneck=None)
+    assert choice_statement(half).verdict == (
+        "Trained: importance head, asked for, whatever the regime. Chosen, but without a result: bottleneck."
+    )
+
+
 def test_every_question_that_can_be_answered_is() -> None:
     leads = [
         [statement.verdict.partition(":")[0] for statement in learnt_statements(one)]
