@@ -100,7 +100,8 @@ def metric_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, resu
                 targets[decoder],
                 again[decoder],
                 models[decoder],
-                ranks.get(decoder),
+                ranks=ranks.get(decoder),
+                bottleneck=bottlenecks.get(decoder),
             )
             for decoder in decoders
         ],
@@ -113,9 +114,14 @@ def metric_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, resu
     )
     results.write_metric(cell, content)
     console.say(_said(name, receipt))
-    for decoder, by_kind in models.items():
-        for kind, trained in by_kind.items():
-            console.say(f"metric {name} {decoder.label}: {kind} is {trained[0].uri}/{MODEL}")
+    made = {
+        (decoder, kind): trained[0]
+        for decoder, by_kind in models.items()
+        for kind, trained in by_kind.items()
+    }
+    made |= {(decoder, BOTTLENECK): trained for decoder, trained in bottlenecks.items()}
+    for (decoder, kind), trained in made.items():
+        console.say(f"metric {name} {decoder.label}: {kind} is {trained.uri}/{MODEL}")
     return receipt
 
 
