@@ -39,6 +39,8 @@ from vitgeom.store.uri import Root
 SPLIT = "test"
 SHOWN = 3
 """Images whose importance is drawn, from the start of the test images."""
+STAGES = ("before", "after", "latent")
+RANK_FIGURES = ("participation_ratio", "entropy_rank", "r_90", "kappa")
 AT_ONCE = 8
 """Images whose directions are read together."""
 TARGETS = ("importance", "block_norms")
@@ -230,12 +232,11 @@ class _Pair:
             "registers": asked["registers"],
             "width": asked["latent"],
             "figures": {
-                name: {stage: found[stage]["figures"][name] for stage in ("before", "after", "latent")}
-                for name in ("participation_ratio", "entropy_rank", "r_90", "kappa")
+                name: {stage: _averaged(found[stage]["figures"][name]) for stage in STAGES}
+                for name in RANK_FIGURES
             },
             "fall": found["fall"],
-            "rebuild_error": found["rebuild_error"],
-            "task_error": found["task_error"],
+            **{name: _averaged(found[name]) for name in ("rebuild_error", "task_error")},
             "parameters": receipt.detail["parameters"],
         }
 
@@ -322,6 +323,16 @@ def _receipt(pairs: Sequence[LearntPair], found: Sequence[Mapping[str, Any]], *,
             "regimes": {DecoderRef(**pair["decoder"]).label: pair["choice"]["regime"] for pair in found},
         },
     )
+
+
+def _averaged(summary: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return a figure over images in the form of those over images and seeds; there was one seed."""
+    if summary is None:
+        return None
+    return {
+        **{name: summary[name] for name in ("mean", "images", "std")},
+        "seeds": [summary["mean"]["value"]],
+    }
 
 
 def _mean(summary: Mapping[str, Any] | None) -> float | None:
