@@ -16,7 +16,7 @@ from torch import Generator, Tensor
 
 from vitgeom.bootstrap import Interval
 from vitgeom.decoders.output_metrics import EUCLIDEAN, output_metric
-from vitgeom.errors import InvalidInput
+from vitgeom.errors import InvalidInput, UnknownName
 from vitgeom.linop import JacobianOperator
 from vitgeom.metric.bottleneck.joined_taps import PointOf
 from vitgeom.metric.bottleneck.losses import share_unexplained
@@ -145,6 +145,8 @@ def before_after(
         truth = _truth_of(truths, number)
         try:
             found.append(_measured(through, image, metric, settings, truth, truth_figures))
+        except UnknownName:  # a setting, not the image
+            raise
         except InvalidInput as error:
             raise InvalidInput(f"image {number} cannot be used: {error}") from error
     if truths is not None and len(truths) != len(found):

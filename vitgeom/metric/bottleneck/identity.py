@@ -64,16 +64,18 @@ class BottleneckIdentity:
         """
         other = BottleneckIdentity.of(joined)
         if other.backbone_digest != self.backbone_digest:
-            self._refuse(f"backbone {other.backbone!r} with weights {other.backbone_digest[:12]}", "backbone")
+            self._refuse(
+                f"backbone {other.backbone!r} with weights {other.backbone_digest[:12]}", "that backbone"
+            )
         if other.taps != self.taps:
-            self._refuse(f"taps {list(other.taps)}", "taps")
+            self._refuse(f"taps {list(other.taps)}", "those taps")
         if other.head_digest != self.head_digest:
-            self._refuse(f"head {other.head!r} with weights {other.head_digest[:12]}", "head")
+            self._refuse(f"head {other.head!r} with weights {other.head_digest[:12]}", "that head")
 
-    def _refuse(self, found: str, kind: str) -> None:
+    def _refuse(self, found: str, wanted: str) -> None:
         raise InvalidInput(
             f"bottleneck was trained for head {self.head!r} ({self.head_digest[:12]}) on taps {list(self.taps)} of backbone "
-            f"{self.backbone!r} ({self.backbone_digest[:12]}), got {found}. Give that {kind}, or train a bottleneck for this one."
+            f"{self.backbone!r} ({self.backbone_digest[:12]}), got {found}. Give {wanted}, or train a bottleneck for this one."
         )
 
 

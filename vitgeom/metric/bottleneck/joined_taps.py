@@ -55,7 +55,7 @@ class JoinedTaps:
         InvalidInput: Another kind of decoder.
     """
 
-    def __init__(self, decoder: TappedDecoder) -> None:
+    def __init__(self, decoder: object) -> None:
         if not isinstance(decoder, TappedDecoder) or not isinstance(decoder.trunk, BackboneTrunk):
             raise InvalidInput(
                 f"decoder must be a head on taps of a backbone (TappedDecoder), got {type(decoder).__name__}. "
@@ -131,11 +131,11 @@ class JoinedTaps:
         """
         return self.read(features[None])[0]
 
-    def at(self, image: Float[Tensor, "3 h w"]) -> PointOf:
+    def at(self, image: Tensor) -> PointOf:
         """Return this decoder at one image.
 
         Args:
-            image: Preprocessed pixels.
+            image: Preprocessed pixels [3, H, W].
 
         Raises:
             InvalidInput: Not one image, or one whose pixels or tokens are not finite.
@@ -154,11 +154,11 @@ class JoinedTaps:
         self.check_point(features)
         return PointOf(self.name, self.layer, features.detach(), self)
 
-    def features_of(self, image: Float[Tensor, "3 h w"]) -> Float[Tensor, "n td"]:
+    def features_of(self, image: Tensor) -> Float[Tensor, "n td"]:
         """Return the features of one image.
 
         Args:
-            image: Preprocessed pixels.
+            image: Preprocessed pixels [3, H, W].
 
         Raises:
             InvalidInput: Not one image, or one whose pixels are not finite.

@@ -57,11 +57,11 @@ class ThroughBottleneck:
         """
         return self.vae(features[None], grid=self.joined.grid)[0]
 
-    def at(self, image: Float[Tensor, "3 h w"]) -> PointOf:
+    def at(self, image: Tensor) -> PointOf:
         """Return this decoder at one image.
 
         Args:
-            image: Preprocessed pixels.
+            image: Preprocessed pixels [3, H, W].
 
         Raises:
             InvalidInput: Not one image, or one whose pixels or tokens are not finite.
@@ -118,11 +118,11 @@ class FromLatents:
         joined = self.through.joined
         return joined(self.through.vae.decode(z[None], grid=joined.grid)[0])
 
-    def at(self, image: Float[Tensor, "3 h w"]) -> PointOf:
+    def at(self, image: Tensor) -> PointOf:
         """Return this decoder at the mean of one image's latents.
 
         Args:
-            image: Preprocessed pixels.
+            image: Preprocessed pixels [3, H, W].
 
         Raises:
             InvalidInput: Not one image, or one whose pixels or tokens are not finite.

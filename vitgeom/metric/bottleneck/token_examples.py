@@ -54,6 +54,10 @@ class TokenExamples:
             with torch.no_grad():
                 self._append("output", joined.read(tokens))
             self.num_images += len(block)
+        if sample_ids is not None and len(sample_ids) != self.num_images:
+            raise InvalidInput(
+                f"sample_ids must name every image, got {len(sample_ids)} names for {self.num_images} images."
+            )
         if not self.num_images:
             raise InvalidInput("images must hold at least one picture, got none.")
 
@@ -78,7 +82,8 @@ class TokenExamples:
         good = array.flatten(1).isfinite().all(dim=1)
         if not bool(good.all()):
             row = self.num_images + int((~good).nonzero()[0])
-            image = row if self._names is None else repr(self._names[row])
+            named = self._names is not None and row < len(self._names)
+            image = repr(self._names[row]) if self._names is not None and named else row
             raise InvalidInput(
                 f"{what} of image {image} are not finite at decoder {self._joined.name!r}. Leave it out, or repair it."
             )

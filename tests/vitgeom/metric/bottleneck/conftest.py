@@ -24,9 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
             for kind in ("FutureWarning", "DeprecationWarning"):
-                item.add_marker(
-                    pytest.mark.filterwarnings(f"ignore:`torch.jit.script` is deprecated:{kind}")
-                )
+                item.add_marker(pytest.mark.filterwarnings(f"ignore:`torch.jit.script` is deprecated:{kind}"))
 
 
 class SmoothHead(nn.Module):

@@ -72,7 +72,9 @@ def test_encoder_and_decoder_have_as_many_images_as_came(joined, tokens):
 @pytest.mark.parametrize("shape", [(1, 7, 35), (1, 6, 36), (1, 8, 36)])
 def test_tokens_of_another_width_or_grid_are_refused(joined, shape):
     vae = small_bottleneck(joined)
-    with pytest.raises(InvalidInput, match=r"tokens must be \[B, 7, 36\] \(1 prefix tokens and a grid of 3 x 2"):
+    with pytest.raises(
+        InvalidInput, match=r"tokens must be \[B, 7, 36\] \(1 prefix tokens and a grid of 3 x 2"
+    ):
         vae.encode(torch.zeros(shape, dtype=torch.float64), grid=joined.grid)
 
 
