@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from vitgeom.errors import InvalidInput, UnknownName
+from vitgeom.metric.bottleneck.vae import BottleneckVAE
 from vitgeom.metric.importance_head import ImportanceHead
 from vitgeom.metric.spn import SpectralPullbackNetwork
 from vitgeom.tensor_file import packed, read_whole, unpacked, write_whole
@@ -18,7 +19,7 @@ FORMAT = 1
 """Raise it when the meaning or the layout of a file changes."""
 
 MODELS: dict[str, Callable[..., nn.Module]] = {
-    one.__name__: one for one in (SpectralPullbackNetwork, ImportanceHead)
+    one.__name__: one for one in (SpectralPullbackNetwork, ImportanceHead, BottleneckVAE)
 }
 """Class name -> class. A model that is to be stored has ``config``, the keyword arguments that build it, as JSON values; a new class is one more entry."""
 
