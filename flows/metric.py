@@ -26,7 +26,7 @@ from flows.study import Resolved, Study
 from tasks import sweep_rank
 from tasks.bottleneck_request import BottleneckRequest
 from tasks.engine import Engine
-from tasks.metric_request import MetricRequest
+from tasks.metric_request import LearnerName, MetricRequest
 from tasks.opened import opened_backbone, opened_images
 from tasks.receipt import Receipt
 from tasks.regimes import regimes_of
@@ -39,6 +39,9 @@ from tasks.training_watch import watched
 from vitgeom.backbones import Backbone, check_device
 from vitgeom.decoders.embedded_heads import SCENE_HEADS
 from vitgeom.metric.choice import BOTTLENECK, SPN, Choice, choose
+
+LEARNT_FROM_TARGETS: tuple[LearnerName, ...] = ("importance", "spn")
+"""Models that are learnt from directions and importance; a bottleneck is learnt from tokens."""
 
 
 @flow(name="metric", run_name="learn metrics")
@@ -152,8 +155,8 @@ def _models(
     plan = [
         (decoder, learner, seed)
         for decoder, choice in choices.items()
-        for learner in choice.learners
-        if learner != BOTTLENECK
+        for learner in LEARNT_FROM_TARGETS
+        if learner in choice.learners
         for seed in wanted.params.metric.seeds
     ]
     requests = [

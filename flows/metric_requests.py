@@ -8,7 +8,7 @@ from typing import Any
 from flows.cell import Cell
 from flows.study import Resolved
 from tasks.bottleneck_request import BottleneckRequest
-from tasks.metric_request import MetricRequest
+from tasks.metric_request import LearnerName, MetricRequest, ModelSettings
 from tasks.rank_sweep_request import RankSweepRequest
 from tasks.receipt import Receipt
 from tasks.target_images import spread_images
@@ -39,7 +39,7 @@ def target_settings(wanted: Resolved, *, again: bool) -> TargetSettings:
 
 
 def request_for(
-    sealed: Receipt, learner: str, *, seed: int, num_prefix: int, wanted: Resolved
+    sealed: Receipt, learner: LearnerName, *, seed: int, num_prefix: int, wanted: Resolved
 ) -> MetricRequest:
     """Return the request of one model.
 
@@ -61,7 +61,7 @@ def request_for(
         target=params.target,
         rank=params.rank,
         num_prefix=num_prefix,
-        model=params.model.model_dump(),
+        model=ModelSettings(**params.model.model_dump()),
         training=training,
         seed=seed,
         trainer="ray" if on_ray else "here",

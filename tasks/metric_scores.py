@@ -27,5 +27,7 @@ def plain_scores(features_nND: Tensor, backbone: Backbone, *, layer: int, seed: 
     if backbone.spec.layout.num_cls and layer < backbone.spec.num_blocks:
         with suppress(OtherBlocks):
             found["class attention"] = cls_attention(features_nND, backbone, layer=layer)
-    random = random_scores(features_nND.shape[:2], generator=generator_for(seed, "random scores"))
+    random = random_scores(
+        (len(features_nND), features_nND.shape[1]), generator=generator_for(seed, "random scores")
+    )
     return {**found, "random": random}

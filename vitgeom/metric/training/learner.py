@@ -20,8 +20,12 @@ class Learner(Protocol):
         figure: Name of the figure of :meth:`judge` that decides which epoch was best; higher is better.
     """
 
-    module: nn.Module
     figure: str
+
+    @property
+    def module(self) -> nn.Module:
+        """What is trained."""
+        ...
 
     def prepare(self, examples: Examples) -> None:
         """Fit buffers (means, scales) to the training images, on the CPU, before the first step; not called when training is resumed.
