@@ -14,7 +14,7 @@ from flows.outcome import PartsFailed
 from flows.study import Study
 from tests.flows.conftest import TWO_BACKBONES
 from tests.flows.params_text import write_small
-from vitgeom.metric.choice import FOR_REGIME
+from vitgeom.metric.choice import FOR_REGIME, choose
 
 
 @pytest.fixture
@@ -73,8 +73,12 @@ def test_every_figure_has_its_ceiling_its_floor_and_its_interval(folder: Path) -
 def test_the_regime_decides_where_it_is_let(folder: Path) -> None:
     metric.fn(Study(overrides=("metric.learn=by_regime", "metric.sweep.ranks=[]")))
     for pair in pairs(folder):
-        trained = [name for name in FOR_REGIME[pair["choice"]["regime"]] if name != "bottleneck"]
-        assert sorted(name for name in pair["models"] if name != "bottleneck") == sorted(trained)
+        choice = choose(pair["choice"]["counts"], has_head=False)
+        assert not choice.asked
+        assert pair["choice"] == choice.to_json()
+        assert list(pair["models"]) == list(choice.learners)
+        assert pair["ranks"] is None
+        assert pair["bottleneck"] is None
 
 
 def test_the_second_estimate_is_of_test_images_with_other_random_numbers(folder: Path) -> None:
