@@ -100,3 +100,26 @@ def test_cells_can_be_left_out(folder: Path) -> None:
     cells = Study().resolve().cells
     [outcome] = metric.fn(Study(), left_out=[cells[0].name])
     assert outcome.cell.name == cells[1].name
+
+
+def test_a_bottleneck_is_told_with_what_it_costs(folder: Path) -> None:
+    write_small(folder, datasets="[scenes]", backbones="[nano_supervised]")
+    [outcome] = metric.fn(
+        Study(
+            overrides=(
+                "metric.decoders=[scenes_camera]",
+                "metric.learn=[bottleneck]",
+                "metric.layers=[8, 10]",
+            )
+        )
+    )
+    assert outcome.receipt is not None
+    first, second = pairs(folder)
+    assert first["models"] == second["models"] == {}
+    # All taps lie in front of it, so both layers have the same one.
+    assert first["bottleneck"] == second["bottleneck"]
+    found = first["bottleneck"]
+    assert (found["registers"], found["width"]) == (2, 4)
+    for name in ("participation_ratio", "entropy_rank"):
+        assert found["figures"][name]["after"]["mean"]["value"] <= 8
+    assert found["rebuild_error"]["mean"]["value"] > 0
