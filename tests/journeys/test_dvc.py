@@ -21,7 +21,9 @@ pytestmark = pytest.mark.services
 
 NEEDED = ("dvc.yaml", ".dvcignore", ".dvc/config", ".dvc/.gitignore", ".gitignore")
 WATCHED = (
-    "data", "backbones", "probes", "recoverability", "fusion", "decoders", "linop", "randnla", "spectra", "report",
+    "data", "backbones", "probes", "recoverability", "fusion", "decoders", "linop",
+    "metric", "randnla",
+    "reduction", "spectra", "report",
 )  # fmt: skip
 
 
