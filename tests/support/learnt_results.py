@@ -83,7 +83,9 @@ def _entry(
 ) -> dict[str, Any]:
     regime = REGIME.get(name, "token_local")
     choice = choose(
-        {regime: 72, "structural": 0, "high_rank" if regime != "high_rank" else "token_local": 8}, asked=asked
+        {regime: 72, "structural": 0, "high_rank" if regime != "high_rank" else "token_local": 8},
+        has_head=True,
+        asked=asked,
     )
     plain = {"feature norm": 0.34, "class attention": 0.66, "random": 0.004}
     scores = {learner: (rho[learner], rho[learner] - 0.03, 3) for learner in choice.learners}

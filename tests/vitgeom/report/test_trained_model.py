@@ -6,7 +6,7 @@ from vitgeom.report.trained_model import model_problems, parse_choice, parse_mod
 
 
 def test_a_choice_is_read_as_it_was_written() -> None:
-    made = choose({"token_local": 3, "high_rank": 1}, asked=("spn",))
+    made = choose({"token_local": 3, "high_rank": 1}, has_head=True, asked=("spn",))
     found = parse_choice(made.to_json())
     assert (found.regime, found.asked, found.learners) == ("token_local", True, ("spn",))
     assert (found.why, dict(found.counts)) == (made.why, {"token_local": 3, "high_rank": 1})
