@@ -15,6 +15,7 @@ from flows import console
 from flows.cell import Cell
 from flows.outcome import Outcome
 from flows.provenance import git_state
+from flows.rank_records import rank_records
 from flows.results import Results
 from flows.steps import inside_flow_run
 from flows.study import Resolved
@@ -84,7 +85,7 @@ def study_record(
 ) -> StudyRecord:
     """Describe a study for the tracker."""
     done = [(outcome, outcome.receipt) for outcome in probed if outcome.receipt is not None]
-    params = flatten(wanted.params.model_dump(mode="json", exclude={"engine", "tracking", "sweep"}))
+    params = flatten(wanted.params.model_dump(mode="json", exclude={"engine", "tracking", "sweep", "metric"}))
     comparisons = {outcome.cell.name: outcome.receipt for outcome in fused}
     cells = tuple(
         _cell_record(wanted, outcome, receipt, params, fused=comparisons.get(outcome.cell.name))
@@ -108,7 +109,14 @@ def study_record(
         tags={**tags, **origin_tags()},
         artifacts=(str(Path(wanted.out, "report.html").absolute()), str(figures.absolute())),
         artifacts_digest=page.digest,
-        cells=cells,
+        cells=(
+            *cells,
+            *(
+                trial
+                for outcome, _ in done
+                for trial in rank_records(outcome.cell.name, Results(wanted.out).read_metric(outcome.cell))
+            ),
+        ),
     )
 
 
