@@ -121,6 +121,14 @@ def test_weights_must_be_finite_and_not_negative(joined, name, value):
         learner_for(joined, **{name: value})
 
 
+def test_a_bottleneck_in_single_precision_learns_from_a_model_in_double_precision(joined):
+    learner = BottleneckLearner(bottleneck_for(joined, **SMALL), joined)
+    examples = TokenExamples(joined, pictures(6))
+    trained = train(learner, examples, examples, TrainingSettings(epochs=1, batch_size=3))
+    assert trained.best is not None
+    assert learner.module.token_variance.dtype == torch.float32
+
+
 def test_one_training_image_is_refused(joined):
     with pytest.raises(InvalidInput, match="features of all 1 training images are the same"):
         learner_for(joined).prepare(TokenExamples(joined, pictures(1)))
