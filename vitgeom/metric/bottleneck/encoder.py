@@ -11,6 +11,7 @@ from vitgeom.metric.bottleneck.cosine_slots import cosine_bank, slots_of
 from vitgeom.metric.bottleneck.linear_path import LinearEncoder
 from vitgeom.metric.bottleneck.places import TokenPlaces
 from vitgeom.metric.bottleneck.position_code import position_code, spread_places
+from vitgeom.metric.bottleneck.register_rotation import RegisterRotation
 from vitgeom.metric.bottleneck.shape import BottleneckShape
 
 # exp(-12..12) holds every variance that means something; beyond, exp and its derivative lose their digits.
@@ -43,20 +44,21 @@ class RegisterEncoder(nn.Module):
         nn.init.zeros_(self.out.bias)
 
     def forward(
-        self, tokens: Float[Tensor, "b n w"], *, grid: tuple[int, int]
+        self, tokens: Float[Tensor, "b n w"], *, grid: tuple[int, int], rotation: RegisterRotation
     ) -> tuple[Float[Tensor, "b r z"], Float[Tensor, "b r z"]]:
         """Return mean and log-variance of the latents.
 
         Args:
             tokens: Standardised.
             grid: (rows, columns) of patches.
+            rotation: Of the linear latents.
         """
         bank = cosine_bank(grid, waves=self.waves, dtype=tokens.dtype, device=tokens.device)
         mean, log_variance = self._attended(tokens, grid).chunk(2, dim=-1)
         log_variance = self.base_log_variance + log_variance
         # A smooth bound: a clamp would stop learning outside.
         bounded = LOG_VARIANCE_BOUND * torch.tanh(log_variance / LOG_VARIANCE_BOUND)
-        return self.linear(slots_of(tokens, bank)) + mean, bounded
+        return self.linear(slots_of(tokens, bank), rotation=rotation) + mean, bounded
 
     def _attended(self, tokens: Tensor, grid: tuple[int, int]) -> Tensor:
         memory = self.project(tokens) + self.places(grid)

@@ -10,6 +10,7 @@ from vitgeom.metric.bottleneck.cosine_slots import cosine_bank, tokens_of
 from vitgeom.metric.bottleneck.linear_path import LinearGenerator
 from vitgeom.metric.bottleneck.places import TokenPlaces
 from vitgeom.metric.bottleneck.position_code import position_code, spread_places
+from vitgeom.metric.bottleneck.register_rotation import RegisterRotation
 from vitgeom.metric.bottleneck.shape import BottleneckShape
 
 
@@ -37,15 +38,18 @@ class TokenGenerator(nn.Module):
         nn.init.zeros_(self.out.weight)
         nn.init.zeros_(self.out.bias)
 
-    def forward(self, z: Float[Tensor, "b r z"], *, grid: tuple[int, int]) -> Float[Tensor, "b n w"]:
+    def forward(
+        self, z: Float[Tensor, "b r z"], *, grid: tuple[int, int], rotation: RegisterRotation
+    ) -> Float[Tensor, "b n w"]:
         """Return standardised tokens.
 
         Args:
             z: Latents.
             grid: (rows, columns) of patches.
+            rotation: Of the linear latents.
         """
         bank = cosine_bank(grid, waves=self.waves, dtype=z.dtype, device=z.device)
-        return tokens_of(self.linear(z), bank) + self._attended(z, grid)
+        return tokens_of(self.linear(z, rotation=rotation), bank) + self._attended(z, grid)
 
     def _attended(self, z: Tensor, grid: tuple[int, int]) -> Tensor:
         registers = self.project(z) + self.registers

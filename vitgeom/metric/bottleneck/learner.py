@@ -69,14 +69,15 @@ class BottleneckLearner:
         Raises:
             InvalidInput: Images that are all the same, or of another size than the head's.
         """
-        tokens = TrainingBlocks(examples, "features")
+        dtype = self.module.token_variance.dtype
+        tokens = TrainingBlocks(examples, "features", dtype=dtype)
         found = moments(tokens, name="features")
         self.module.check_tokens(found.mean[None], grid=self.joined.grid)
         self.module.scale.fit(found.mean, found.variance)
         scaled = found.variance / self.module.scale.deviations(len(found.mean)).square()
         self.module.token_variance.copy_(scaled.mean())
         self.module.output_variance.copy_(
-            moments(TrainingBlocks(examples, "output"), name="output").variance.mean()
+            moments(TrainingBlocks(examples, "output", dtype=dtype), name="output").variance.mean()
         )
         start_from_principal_components(
             self.module, tokens, mean_NW=found.mean, grid=self.joined.grid, kl_weight=self.kl_weight
@@ -93,6 +94,7 @@ class BottleneckLearner:
             InvalidInput: An array is missing, or the head lies on another device.
         """
         tokens, wanted, rows = needed(batch, "features", "output", "rows")
+        tokens = tokens.to(self.module.token_variance.dtype)
         latents = self.module.encode(tokens, grid=self.joined.grid)
         noise = _noise(latents.mean, rows=rows, generator=generator)
         z = latents.mean + (latents.log_variance / 2).exp() * noise
@@ -114,6 +116,7 @@ class BottleneckLearner:
             batch: As for :meth:`loss`.
         """
         tokens, wanted = needed(batch, "features", "output")
+        tokens = tokens.to(self.module.token_variance.dtype)
         latents = self.module.encode(tokens, grid=self.joined.grid)
         rebuilt = self.module.decode(latents.mean, grid=self.joined.grid)
         error = self._rebuild_error(rebuilt, tokens)

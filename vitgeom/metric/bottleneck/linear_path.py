@@ -1,6 +1,6 @@
 """The linear part of a bottleneck: registers as mixtures of slots, latents as mixtures of channels.
 
-z = gain (A slots(x) C - offset), and back x = tokens(mean + A' (gain' z) C').
+z = gain Q^T (A slots(x) C - offset), and back x = tokens(mean + A' Q (gain' z) C'), Q the rotation among all latents.
 B = images, N = tokens, S = slots, W = numbers per token, R = registers, Z = latents of one.
 """
 
@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from vitgeom.metric.bottleneck.register_rotation import RegisterRotation
 from vitgeom.metric.bottleneck.shape import BottleneckShape
 
 
@@ -27,13 +28,14 @@ class LinearEncoder(nn.Module):
         self.offset = nn.Parameter(torch.zeros(shape.registers, shape.latent))
         self.gain = nn.Parameter(torch.ones(shape.registers, shape.latent))
 
-    def forward(self, slots: Float[Tensor, "b s w"]) -> Float[Tensor, "b r z"]:
+    def forward(self, slots: Float[Tensor, "b s w"], *, rotation: RegisterRotation) -> Float[Tensor, "b r z"]:
         """Return latents.
 
         Args:
             slots: Of standardised tokens.
+            rotation: Q.
         """
-        return self.gain * (self.mix @ slots @ self.channels - self.offset)
+        return self.gain * rotation(self.mix @ slots @ self.channels - self.offset)
 
 
 class LinearGenerator(nn.Module):
@@ -50,10 +52,11 @@ class LinearGenerator(nn.Module):
         self.mean = nn.Parameter(torch.zeros(shape.slots, shape.token_width))
         self.gain = nn.Parameter(torch.ones(shape.registers, shape.latent))
 
-    def forward(self, z: Float[Tensor, "b r z"]) -> Float[Tensor, "b s w"]:
+    def forward(self, z: Float[Tensor, "b r z"], *, rotation: RegisterRotation) -> Float[Tensor, "b s w"]:
         """Return slots of standardised tokens.
 
         Args:
             z: Latents.
+            rotation: Q.
         """
-        return self.mean + self.mix @ (self.gain * z) @ self.channels
+        return self.mean + self.mix @ rotation.back(self.gain * z) @ self.channels

@@ -30,14 +30,15 @@ class TrainingBlocks:
     Args:
         examples: All training images.
         name: Of the array.
+        dtype: Blocks come in it.
     """
 
-    def __init__(self, examples: Examples, name: str) -> None:
-        self._examples, self._name = examples, name
+    def __init__(self, examples: Examples, name: str, *, dtype: torch.dtype) -> None:
+        self._examples, self._name, self._dtype = examples, name, dtype
 
     def __iter__(self) -> Iterator[Float[Tensor, "b ..."]]:
         for rows in torch.arange(self._examples.num_images).split(READ):
-            yield needed(self._examples.batch(rows), self._name)[0]
+            yield needed(self._examples.batch(rows), self._name)[0].to(self._dtype)
 
 
 def moments(blocks: Iterable[Tensor], *, name: str) -> Moments:

@@ -7,17 +7,21 @@ shrunk by 1 - D / v in all.   N = tokens, W = numbers per token, S = slots, R = 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import torch
 from jaxtyping import Float, Float64
 from torch import Tensor
 
 from vitgeom.metric.bottleneck.cosine_slots import cosine_bank, slots_of
+from vitgeom.metric.bottleneck.register_rotation import RegisterRotation
 from vitgeom.metric.bottleneck.vae import BottleneckVAE
 
 # A latent that carries nothing keeps this much of its mean: at zero, encoder and decoder would wait for each other for ever.
 LEAST_SHARE = 0.05
+
+MOST_IMAGES = 2048
+"""Images that principal directions are found from: their products with each other must be in memory."""
 
 
 @torch.no_grad()
@@ -31,7 +35,8 @@ def start_from_principal_components(
 ) -> None:
     """Set the linear path of a bottleneck whose scale is fitted; attention stays as it is.
 
-    Slots and channels are mixed separately (one step of the Tucker decomposition): R Z latents need S R + W Z numbers.
+    Slots and channels are mixed separately (one step of the Tucker decomposition), so that R Z latents need S R + W Z numbers; then the latents
+    are turned until the first K are principal components of whole pictures.
 
     Args:
         vae: Changed in place.
@@ -53,7 +58,8 @@ def start_from_principal_components(
 
     mix_RS, channels_WZ = _components(centred(), shape.registers, shape.latent)
     mix_RS, channels_WZ = mix_RS.to(mean_NW), channels_WZ.to(mean_NW)
-    variance_RZ = _variances(centred(), mix_RS, channels_WZ)
+    vae.rotation.fit(_directions(centred(), mix_RS, channels_WZ, vae))
+    variance_RZ = _variances(centred(), mix_RS, channels_WZ, vae.rotation)
     level = kl_weight * float(vae.token_variance) / 2
     lost_RZ = (level / variance_RZ.clamp_min(1e-12)).clamp(max=1 - LEAST_SHARE)
     root_RZ = (1 - lost_RZ).sqrt()
@@ -85,9 +91,30 @@ def _leading(gram: Float64[Tensor, "n n"], count: int) -> Float64[Tensor, "n c"]
     return torch.nn.functional.pad(vectors, (0, count - vectors.shape[1]))
 
 
-def _variances(blocks: Iterable[Tensor], mix_RS: Tensor, channels_WZ: Tensor) -> Tensor:
+def _directions(blocks: Iterable[Tensor], mix_RS: Tensor, channels_WZ: Tensor, vae: BottleneckVAE) -> Tensor:
+    """Return the leading principal directions [M', K] of all latents together, from the first images alone; fewer where there are fewer."""
+    rows = torch.cat([vae.rotation.flat(mix_RS @ block @ channels_WZ) for block in _first(blocks)]).double()
+    values, vectors = torch.linalg.eigh(rows @ rows.mT)
+    there = values.flip(0) > 1e-10 * values[-1]
+    leading = vectors.flip(1)[:, there][:, : vae.shape.directions]
+    # The left vectors of the rows are known; orthonormal right ones follow without the M' x M' matrix.
+    return torch.linalg.qr(rows.mT @ leading).Q
+
+
+def _first(blocks: Iterable[Tensor]) -> Iterator[Tensor]:
+    left = MOST_IMAGES
+    for block in blocks:
+        yield block[:left]
+        left -= len(block)
+        if left <= 0:
+            return
+
+
+def _variances(
+    blocks: Iterable[Tensor], mix_RS: Tensor, channels_WZ: Tensor, rotation: RegisterRotation
+) -> Tensor:
     total, count = torch.zeros(len(mix_RS), channels_WZ.shape[1], dtype=torch.float64), 0
     for block in blocks:
-        total += (mix_RS @ block @ channels_WZ).double().square().sum(0).cpu()
+        total += rotation(mix_RS @ block @ channels_WZ).double().square().sum(0).cpu()
         count += len(block)
     return (total / count).to(mix_RS)

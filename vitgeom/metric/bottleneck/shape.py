@@ -21,6 +21,7 @@ class BottleneckShape:
         blocks: Blocks of the encoder, and as many of the decoder.
         heads: Of each attention.
         waves: Cosines per side of the picture that the linear path sees patches through; 8 suffice for a grid of 8 x 8.
+        principal: Principal directions of whole pictures that latents start as; at most R Z count.
 
     Raises:
         InvalidInput: A count is no whole number in its range, or ``hidden`` does not divide.
@@ -34,9 +35,10 @@ class BottleneckShape:
     blocks: int = 2
     heads: int = 8
     waves: int = 8
+    principal: int = 512
 
     def __post_init__(self) -> None:
-        for name in ("token_width", "registers", "latent", "hidden", "blocks", "heads", "waves"):
+        for name in ("token_width", "registers", "latent", "hidden", "blocks", "heads", "waves", "principal"):
             whole_number(name, getattr(self, name), at_least=1, way_out="The defaults are 32 registers x 128")
         whole_number("num_prefix", self.num_prefix, at_least=0)
         if self.hidden % self.heads or self.hidden % 4:
@@ -49,6 +51,11 @@ class BottleneckShape:
     def latents(self) -> int:
         """M', all latent numbers of an image."""
         return self.registers * self.latent
+
+    @property
+    def directions(self) -> int:
+        """K, principal directions among the latents."""
+        return min(self.principal, self.latents)
 
     @property
     def slots(self) -> int:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from vitgeom.errors import InvalidInput
 from vitgeom.metric.bottleneck.encoder import RegisterEncoder
 from vitgeom.metric.bottleneck.generator import TokenGenerator
+from vitgeom.metric.bottleneck.register_rotation import RegisterRotation
 from vitgeom.metric.bottleneck.shape import BottleneckShape
 from vitgeom.metric.bottleneck.token_scale import TokenScale
 from vitgeom.metric.seeded import seeded
@@ -42,6 +43,7 @@ class BottleneckVAE(nn.Module):
         blocks: Of the encoder, and as many of G.
         heads: Of each attention.
         waves: Cosines per side of the picture in the linear path.
+        principal: Principal directions of whole pictures that latents start as.
         seed: Draws the weights.
         trained_for: ``BottleneckIdentity`` of a head as JSON; other heads are refused then. None fits any tokens of this width.
 
@@ -69,17 +71,21 @@ class BottleneckVAE(nn.Module):
         blocks: int = 2,
         heads: int = 8,
         waves: int = 8,
+        principal: int = 512,
         seed: int = 0,
         trained_for: dict[str, Any] | None = None,
     ) -> None:
         super().__init__()
-        self.shape = BottleneckShape(token_width, num_prefix, registers, latent, hidden, blocks, heads, waves)
+        self.shape = BottleneckShape(
+            token_width, num_prefix, registers, latent, hidden, blocks, heads, waves, principal
+        )
         self.config: dict[str, Any] = {
             **asdict(self.shape),
             "seed": checked_seed(seed),
             "trained_for": trained_for,
         }
         self.scale = TokenScale(token_width, num_prefix=num_prefix)
+        self.rotation = RegisterRotation(registers, latent, principal=self.shape.directions)
         with seeded(seed, "register bottleneck"):
             self.encoder = RegisterEncoder(self.shape)
             self.generator = TokenGenerator(self.shape)
@@ -97,7 +103,7 @@ class BottleneckVAE(nn.Module):
             InvalidInput: Another width, or not as many tokens as the grid has.
         """
         self.check_tokens(tokens, grid=grid)
-        return Latents(*self.encoder(self.scale.standardised(tokens), grid=grid))
+        return Latents(*self.encoder(self.scale.standardised(tokens), grid=grid, rotation=self.rotation))
 
     def decode(self, z: Float[Tensor, "b r z"], *, grid: tuple[int, int]) -> Float[Tensor, "b n w"]:
         """Return the tokens that G makes of latents.
@@ -114,7 +120,7 @@ class BottleneckVAE(nn.Module):
             raise InvalidInput(
                 f"z must be [B, {wanted[0]}, {wanted[1]}] (registers x latents), got {list(z.shape)}."
             )
-        return self.scale.restored(self.generator(z, grid=grid))
+        return self.scale.restored(self.generator(z, grid=grid, rotation=self.rotation))
 
     def forward(self, tokens: Float[Tensor, "b n w"], *, grid: tuple[int, int]) -> Float[Tensor, "b n w"]:
         """Return tokens rebuilt from the latents' means.

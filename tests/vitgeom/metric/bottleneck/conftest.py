@@ -16,7 +16,7 @@ from vitgeom.metric.bottleneck import BottleneckVAE, JoinedTaps, bottleneck_for
 
 HERE = Path(__file__).parent
 TAPS = (1, 2, 3)
-SMALL = {"registers": 2, "latent": 3, "hidden": 16, "blocks": 1, "heads": 2, "waves": 2}
+SMALL = {"registers": 2, "latent": 3, "hidden": 16, "blocks": 1, "heads": 2, "waves": 2, "principal": 4}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -92,10 +92,10 @@ def test_figures_are_errors_of_the_mean_latents(joined):
 def test_training_lowers_both_errors_on_held_out_images(joined):
     learner = learner_for(joined, kl_weight=0.01)
     held_out = TokenExamples(joined, mixtures(40, seed=2))
-    examples = TokenExamples(joined, mixtures(300, seed=1))
+    examples = TokenExamples(joined, mixtures(100, seed=1))
     learner.prepare(examples)
     start = judge(learner, held_out, batch_size=20)
-    settings = TrainingSettings(epochs=8, batch_size=20, learning_rate=5e-3)
+    settings = TrainingSettings(epochs=8, batch_size=20, learning_rate=3e-3)
     trained = train(learner, examples, held_out, settings)
     assert trained.best is not None
     for name in ("rebuild_error", "task_error"):
@@ -119,6 +119,14 @@ def test_a_larger_kl_weight_buys_fewer_nats(joined):
 def test_weights_must_be_finite_and_not_negative(joined, name, value):
     with pytest.raises(InvalidInput, match=rf"{name} must be a finite number >= 0, got {value}"):
         learner_for(joined, **{name: value})
+
+
+def test_a_bottleneck_in_single_precision_learns_from_a_model_in_double_precision(joined):
+    learner = BottleneckLearner(bottleneck_for(joined, **SMALL), joined)
+    examples = TokenExamples(joined, pictures(6))
+    trained = train(learner, examples, examples, TrainingSettings(epochs=1, batch_size=3))
+    assert trained.best is not None
+    assert learner.module.token_variance.dtype == torch.float32
 
 
 def test_one_training_image_is_refused(joined):

@@ -27,14 +27,16 @@ def test_images_that_are_all_the_same_are_refused(count):
 
 def test_examples_are_read_in_blocks_as_often_as_asked():
     values = torch.arange(2.0 * READ + 3)[:, None]
-    blocks = TrainingBlocks(InMemoryExamples({"features": values}), "features")
+    blocks = TrainingBlocks(InMemoryExamples({"features": values}), "features", dtype=torch.float32)
     for _ in range(2):
         parts = list(blocks)
         assert [len(part) for part in parts] == [READ, READ, 3]
         assert torch.equal(torch.cat(parts), values)
+    wide = next(iter(TrainingBlocks(InMemoryExamples({"features": values}), "features", dtype=torch.float64)))
+    assert wide.dtype == torch.float64
 
 
 def test_examples_without_the_array_are_refused():
-    blocks = TrainingBlocks(InMemoryExamples({"features": torch.ones(2, 3)}), "output")
+    blocks = TrainingBlocks(InMemoryExamples({"features": torch.ones(2, 3)}), "output", dtype=torch.float32)
     with pytest.raises(InvalidInput, match="batch lacks output"):
         next(iter(blocks))

@@ -122,3 +122,32 @@ def test_more_registers_than_slots_stay_unused():
     vae = started(tokens, 0.0, registers=12, latent=6)
     assert error_of(vae, tokens, vae(tokens, grid=GRID)) < 1e-9
     assert bool(torch.isfinite(vae.encode(tokens, grid=GRID).mean).all())
+
+
+@torch.no_grad()
+def test_latents_become_principal_components_of_whole_pictures():
+    """Tokens whose places and channels change together: 3 directions in all, none of them a product of a place and a channel mixture."""
+    generator = torch.Generator().manual_seed(3)
+    patterns = torch.linalg.qr(torch.randn(35, 3, dtype=torch.float64, generator=generator)).Q
+    strengths = torch.randn(200, 3, dtype=torch.float64, generator=generator)
+    tokens = (strengths @ patterns.mT).unflatten(1, (7, 5))
+    vae = started(tokens, 1e-3)
+    active = vae.encoder.base_log_variance < math.log(0.5)
+    assert int(active.sum()) == 3
+    assert error_of(vae, tokens, vae(tokens, grid=GRID)) < 0.01
+    latents = vae.encode(tokens, grid=GRID).mean[:, active]
+    torch.testing.assert_close(torch.corrcoef(latents.mT), torch.eye(3).double(), atol=1e-6, rtol=0)
+
+
+@torch.no_grad()
+def test_directions_are_found_from_the_first_images_alone(monkeypatch):
+    tokens = separable_tokens(90)
+    whole = started(tokens, 0.1)
+    monkeypatch.setattr("vitgeom.metric.bottleneck.principal_start.MOST_IMAGES", 20)
+    few = started(tokens, 0.1)
+    assert int((few.rotation.reflectors.abs().sum(0) > 0).sum()) < int(
+        (whole.rotation.reflectors.abs().sum(0) > 0).sum()
+    )
+    assert error_of(few, tokens, few(tokens, grid=GRID)) < 1.5 * error_of(
+        whole, tokens, whole(tokens, grid=GRID)
+    )

@@ -8,10 +8,13 @@ from vitgeom.metric.bottleneck.shape import BottleneckShape
 
 def test_the_defaults_are_32_registers_of_128():
     shape = BottleneckShape(384, 1)
-    assert (shape.latents, shape.slots) == (4096, 65)
+    assert (shape.latents, shape.slots, shape.directions) == (4096, 65, 512)
+    assert BottleneckShape(384, registers=2, latent=3).directions == 6
 
 
-@pytest.mark.parametrize("name", ["token_width", "registers", "latent", "hidden", "blocks", "heads", "waves"])
+@pytest.mark.parametrize(
+    "name", ["token_width", "registers", "latent", "hidden", "blocks", "heads", "waves", "principal"]
+)
 @pytest.mark.parametrize("value", [0, -1, True])
 def test_a_count_below_one_is_refused(name, value):
     with pytest.raises(InvalidInput, match=rf"{name} must be a whole number >= 1, got {value}"):
