@@ -29,6 +29,7 @@ from vitgeom.bootstrap import bootstrap_interval
 from vitgeom.data import DatasetRef
 from vitgeom.metric.alignment import alignment, random_alignment
 from vitgeom.metric.choice import SPN, Choice
+from vitgeom.metric.constant_importance import constant_importance
 from vitgeom.metric.constant_subspace import constant_subspace
 from vitgeom.metric.rank_correlation import rank_correlation
 from vitgeom.seeding import generator_for
@@ -183,8 +184,12 @@ class _Pair:
             layer=self._pair.decoder.layer,
             seed=self._seed,
         )
+        constant = constant_importance(
+            [{"importance": torch.from_numpy(self._targets.read("train", "importance"))}]
+        )
         return {
             **learnt,
+            "one map for all images": [constant.expand(len(self._truth["importance"]), -1)],
             "exact block norms": [self._truth["block_norms"]],
             **{name: [each] for name, each in plain.items()},
         }

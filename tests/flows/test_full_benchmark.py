@@ -106,10 +106,7 @@ def test_a_changed_fusion_parameter_fits_methods_and_nothing_else(
         [True],
         [True],
         [False],
-        [],
-        [],
-        [],
-        [],
+        *[[]] * 5,
     ]
 
 

@@ -59,9 +59,15 @@ def test_every_figure_has_its_ceiling_its_floor_and_its_interval(folder: Path) -
         assert pair["alignment"]["ceiling"]["mean"]["value"] == pytest.approx(1, abs=1e-3)
         assert pair["importance"]["ceiling"]["importance"]["mean"]["value"] == pytest.approx(1, abs=1e-6)
         scores = pair["importance"]["scores"]
-        assert {"importance", "spn", "exact block norms", "feature norm", "class attention", "random"} == set(
-            scores
-        )
+        assert {
+            "importance",
+            "spn",
+            "exact block norms",
+            "one map for all images",
+            "feature norm",
+            "class attention",
+            "random",
+        } == set(scores)
         for by_target in scores.values():
             for found in by_target.values():
                 assert found["mean"]["low"] <= found["mean"]["value"] <= found["mean"]["high"]

@@ -153,6 +153,9 @@ def _ranks() -> dict[str, Any]:
             "ceiling": most,
             "alignment": 0.72 - 0.008 * rank,
             "parameters": 390_000 + 1_500 * hidden * rank,
+            "epochs": 3,
+            "problem": None,
+            "curve": [0.9, 0.5, 0.28 + 0.008 * rank],
         }
         for hidden in (128, 256)
         for rank, most in ((2, 0.21), (4, 0.34), (8, 0.49), (16, 0.63))
