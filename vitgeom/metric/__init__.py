@@ -1,6 +1,7 @@
 """Metrics that a task puts on features: beyond one point, and learned so that no decoder is needed."""
 
 from vitgeom.metric.alignment import alignment, random_alignment
+from vitgeom.metric.constant_importance import constant_importance
 from vitgeom.metric.constant_subspace import ConstantSubspace, constant_subspace
 from vitgeom.metric.geodesic import Geodesic, geodesic
 from vitgeom.metric.importance_head import ImportanceHead
@@ -20,6 +21,7 @@ __all__ = [
     "RankCorrelation",
     "SpectralPullbackNetwork",
     "alignment",
+    "constant_importance",
     "constant_subspace",
     "geodesic",
     "importance_loss",

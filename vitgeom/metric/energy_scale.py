@@ -1,4 +1,4 @@
-"""The typical energy of each mode, which a net only has to correct.   B = images, R = directions of the targets, r = rank."""
+"""The typical energy of each mode, which a net only has to correct.   B, n = images, R = directions of the targets, r = rank."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class EnergyScale(nn.Module):
 
     Attributes:
         log_energy: Mean of log sigma_j^2 over training images that have mode j; 0 until fitted. Modes that no image has get the last one's.
-        eps: Mean energy of a direction outside of the r; 0 until fitted.
+        eps: Mean energy of a direction outside of the r; 0 where it is not known.
     """
 
     log_energy: Tensor
@@ -31,12 +31,14 @@ class EnergyScale(nn.Module):
         self.register_buffer("eps", torch.zeros(()))
 
     @torch.no_grad()
-    def fit(self, log_energies: Float[Tensor, "n R"]) -> None:
+    def fit(self, log_energies: Float[Tensor, "n R"], *, outside: Float[Tensor, " n"] | None = None) -> None:
         """Set the scale from the training images.
 
         Args:
             log_energies: log sigma_j^2; NaN for modes that do not exist.
+            outside: Mean energy of the directions beyond the r, where it is known.
         """
+        self.eps.fill_(0.0 if outside is None else float(outside.mean()))
         rank, last = len(self.log_energy), 0.0
         for mode in range(rank):
             column = log_energies[:, mode] if mode < log_energies.shape[1] else log_energies[:, :0].flatten()

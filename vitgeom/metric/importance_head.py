@@ -68,7 +68,7 @@ class ImportanceHead(nn.Module):
             )
         self.register_buffer("log_importance", torch.zeros(2))
 
-    def fit_features(self, batches: Iterable[Float[Tensor, "b n d"]]) -> None:
+    def fit_features(self, batches: Iterable[Float[Tensor, "_ n d"]]) -> None:
         """Fit means and deviations of the channels.
 
         Args:
@@ -87,17 +87,20 @@ class ImportanceHead(nn.Module):
             logs = part[part > 0].log()
             self.log_importance[kind] = logs.mean() if len(logs) else 0.0
 
-    def forward(self, features: Float[Tensor, "b n d"]) -> Float[Tensor, "b n"]:
+    def forward(
+        self, features: Float[Tensor, "b n d"], *, grid: tuple[int, int] | None = None
+    ) -> Float[Tensor, "b n"]:
         """Return the importance of every token, > 0.
 
         Args:
             features: Tokens of the layer it was trained on, prefix tokens first; any number of them.
+            grid: Rows and columns of the patches; None for the one nearest to a square.
 
         Raises:
-            InvalidInput: Another width, no patch, or entries that are not finite.
+            InvalidInput: Another width, no patch, entries that are not finite, or a grid of other patches.
         """
         self.entry.check(features)
-        raw_BN = self.read(self.block(self.entry(features)))[:, :, 0].float()
+        raw_BN = self.read(self.block(self.entry(features, grid=grid)))[:, :, 0].float()
         typical_N = self.log_importance[1].expand(features.shape[1]).clone()
         typical_N[: self.num_prefix] = self.log_importance[0]
         return (typical_N + softplus(raw_BN + _UNIT).clamp_min(_LEAST).log()).exp()

@@ -73,7 +73,7 @@ class SpectralPullbackNetwork(nn.Module):
             nn.init.zeros_(at_rest.weight)
             nn.init.zeros_(at_rest.bias)
 
-    def fit_features(self, batches: Iterable[Float[Tensor, "b n d"]]) -> None:
+    def fit_features(self, batches: Iterable[Float[Tensor, "_ n d"]]) -> None:
         """Fit means and deviations of the channels.
 
         Args:
@@ -81,14 +81,17 @@ class SpectralPullbackNetwork(nn.Module):
         """
         self.entry.fit(batches)
 
-    def forward(self, features: Float[Tensor, "b n d"]) -> PullbackMetric:
+    def forward(
+        self, features: Float[Tensor, "b n d"], *, grid: tuple[int, int] | None = None
+    ) -> PullbackMetric:
         """Return the metric at each image; no decoder is run, and nothing is differentiated.
 
         Args:
             features: Tokens of the layer it was trained on, prefix tokens first; any number of them.
+            grid: Rows and columns of the patches; None for the one nearest to a square.
 
         Raises:
-            InvalidInput: Another width, entries that are not finite, or fewer coordinates N D than directions.
+            InvalidInput: Another width, entries that are not finite, or fewer coordinates N D than directions, or a grid of other patches.
         """
         self.entry.check(features)
         images, tokens, dim = features.shape
@@ -96,7 +99,7 @@ class SpectralPullbackNetwork(nn.Module):
             raise InvalidInput(
                 f"rank must be at most N D = {tokens * dim}, got {self.rank}: {tokens} tokens of width {dim} have no more directions."
             )
-        h_BNH = self.entry(features)
+        h_BNH = self.entry(features, grid=grid)
         for block in self.blocks:
             h_BNH = block(h_BNH)
         h_BNH = self.norm(h_BNH)

@@ -13,13 +13,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from vitgeom.errors import InvalidInput
+from vitgeom.metric.patch_positions import NUM_WAVES, patch_positions
 
 _LEAST_NORM = 1e-6
 _LEAST_DEVIATION = 1e-3
 
 
 class TokenEntry(nn.Module):
-    """h_t = W [(f_t - mean) / deviation, standardised log ||f_t||] + b + e(prefix or patch).
+    """h_t = W [(f_t - mean) / deviation, standardised log ||f_t||] + b + e(prefix or patch) + P waves(place of the patch).
 
     Args:
         dim: D.
@@ -41,9 +42,10 @@ class TokenEntry(nn.Module):
         self.register_buffer("deviation", torch.ones(dim + 1))
         self.project = nn.Linear(dim + 1, hidden)
         self.kind = nn.Parameter(torch.zeros(2, hidden))
+        self.place = nn.Linear(NUM_WAVES, hidden, bias=False)
 
     @torch.no_grad()
-    def fit(self, batches: Iterable[Float[Tensor, "b n d"]]) -> None:
+    def fit(self, batches: Iterable[Float[Tensor, "_ n d"]]) -> None:
         """Set mean and deviation from the tokens of the training images.
 
         Args:
@@ -62,16 +64,22 @@ class TokenEntry(nn.Module):
         self.mean.copy_(mean)
         self.deviation.copy_(torch.maximum(deviation, least))
 
-    def forward(self, features_BND: Float[Tensor, "b n d"]) -> Float[Tensor, "b n h"]:
+    def forward(
+        self, features_BND: Float[Tensor, "b n d"], *, grid: tuple[int, int] | None = None
+    ) -> Float[Tensor, "b n h"]:
         """Return hidden tokens.
 
         Args:
             features_BND: Tokens, prefix tokens first.
+            grid: Rows and columns of the patches; None for the one nearest to a square.
+
+        Raises:
+            InvalidInput: The grid has another number of patches.
         """
         x = (self._channels(features_BND) - self.mean) / self.deviation
-        kinds = self.kind[1].expand(features_BND.shape[1], -1).clone()
-        kinds[: self.num_prefix] = self.kind[0]
-        return self.project(x) + kinds
+        waves = patch_positions(features_BND.shape[1] - self.num_prefix, grid=grid).to(x)
+        patches = self.kind[1] + self.place(waves)
+        return self.project(x) + torch.cat([self.kind[:1].expand(self.num_prefix, -1), patches])
 
     def check(self, features: Tensor) -> None:
         """Refuse what these weights say nothing about.

@@ -28,7 +28,7 @@ class SpnLearner:
         self.beta = beta
 
     def prepare(self, examples: Examples) -> None:
-        """Fit the channels' scale and the modes' typical energies.
+        """Fit the channels' scale and the modes' typical energies; where examples have ``norm_squared``, ||J||_F^2 [b], also that of all other directions.
 
         Args:
             examples: Training images.
@@ -36,7 +36,17 @@ class SpnLearner:
         self.module.fit_features(batch["features"] for batch in batches_of(examples))
         sigma, found = all_of(examples, "singular_values", "num_found")
         there = (torch.arange(sigma.shape[1]) < found[:, None]) & (sigma > 0)
-        self.module.scale.fit(torch.where(there, 2 * sigma.log(), torch.nan))
+        self.module.scale.fit(torch.where(there, 2 * sigma.log(), torch.nan), outside=self._outside(examples))
+
+    def _outside(self, examples: Examples) -> Tensor | None:
+        """Return the mean squared energy of directions beyond the rank, per image; None where the norm is not known."""
+        first = examples.batch(torch.zeros(1, dtype=torch.int64))
+        if "norm_squared" not in first:
+            return None
+        sigma, norm = all_of(examples, "singular_values", "norm_squared")
+        captured = sigma[:, : self.module.rank].square().sum(dim=1)
+        others = first["features"][0].numel() - self.module.rank
+        return (norm - captured).clamp_min(0) / max(1, others)
 
     def loss(self, batch: dict[str, Tensor], *, generator: Generator) -> dict[str, Tensor]:
         """Return "total", "subspace" and "energy" (:func:`vitgeom.metric.spectral_loss.spectral_loss`).
