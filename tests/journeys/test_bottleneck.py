@@ -52,7 +52,7 @@ def test_directions_fall_and_errors_stand_beside_them(tmp_path):
         pixels("test", 1),
         truths=[torch.from_numpy(points).float()],
         truth_figures=points_figures,
-        budget=200,
+        budget=120,
         generator=torch.Generator().manual_seed(0),
     )
     assert found.after.diagnosis.figures["norm"] is not None

@@ -92,10 +92,10 @@ def test_figures_are_errors_of_the_mean_latents(joined):
 def test_training_lowers_both_errors_on_held_out_images(joined):
     learner = learner_for(joined, kl_weight=0.01)
     held_out = TokenExamples(joined, mixtures(40, seed=2))
-    examples = TokenExamples(joined, mixtures(100, seed=1))
+    examples = TokenExamples(joined, mixtures(300, seed=1))
     learner.prepare(examples)
     start = judge(learner, held_out, batch_size=20)
-    settings = TrainingSettings(epochs=8, batch_size=20, learning_rate=3e-3)
+    settings = TrainingSettings(epochs=8, batch_size=20, learning_rate=5e-3)
     trained = train(learner, examples, held_out, settings)
     assert trained.best is not None
     for name in ("rebuild_error", "task_error"):
