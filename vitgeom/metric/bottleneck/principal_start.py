@@ -20,6 +20,9 @@ from vitgeom.metric.bottleneck.vae import BottleneckVAE
 # A latent that carries nothing keeps this much of its mean: at zero, encoder and decoder would wait for each other for ever.
 LEAST_SHARE = 0.05
 
+LEAST_VARIANCE = 1e-4
+"""No latent is taken to vary less than this share of what latents vary by on average."""
+
 MOST_IMAGES = 2048
 """Images that principal directions are found from: their products with each other must be in memory."""
 
@@ -61,9 +64,11 @@ def start_from_principal_components(
     vae.rotation.fit(_directions(centred(), mix_RS, channels_WZ, vae))
     variance_RZ = _variances(centred(), mix_RS, channels_WZ, vae.rotation)
     level = kl_weight * float(vae.token_variance) / 2
-    lost_RZ = (level / variance_RZ.clamp_min(1e-12)).clamp(max=1 - LEAST_SHARE)
+    # Where training images do not vary at all, others may, and would be whitened to any size.
+    floor = max(LEAST_VARIANCE * float(variance_RZ.mean()), 1e-12)
+    lost_RZ = (level / variance_RZ.clamp_min(floor)).clamp(max=1 - LEAST_SHARE)
     root_RZ = (1 - lost_RZ).sqrt()
-    deviation_RZ = variance_RZ.clamp_min(1e-12).sqrt()
+    deviation_RZ = variance_RZ.clamp_min(floor).sqrt()
     encoder, generator = vae.encoder.linear, vae.generator.linear
     encoder.mix.copy_(mix_RS * weight_S)
     encoder.channels.copy_(channels_WZ)

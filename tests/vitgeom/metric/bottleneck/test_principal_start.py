@@ -151,3 +151,15 @@ def test_directions_are_found_from_the_first_images_alone(monkeypatch):
     assert error_of(few, tokens, few(tokens, grid=GRID)) < 1.5 * error_of(
         whole, tokens, whole(tokens, grid=GRID)
     )
+
+
+@pytest.mark.parametrize("kl_weight", [0.0, 0.5])
+@torch.no_grad()
+def test_other_images_have_latents_of_ordinary_size_where_the_training_images_do_not_vary(kl_weight: float):
+    # Four images span three directions; along all others they do not vary at all, and other images do.
+    tokens = separable_tokens()
+    vae = started(tokens[:4], kl_weight)
+    latents = vae.encode(tokens[4:], grid=GRID).mean
+    assert latents.abs().max() < 1e3
+    # What is not known is left as it is: no worse than the mean image by more than chance would have it.
+    assert error_of(vae, tokens[4:], vae(tokens[4:], grid=GRID)) < 2.0
