@@ -23,7 +23,8 @@ def alignment(
     count = directions_of(v, rank=u.shape[2], num_found=num_found)
     v = v[:, :, : u.shape[2]]
     there = torch.arange(v.shape[2], device=v.device) < count[:, None]
-    captured_BR = (u.mT @ v.to(u)).square().sum(dim=1)
+    with torch.autocast(u.device.type, enabled=False):  # half precision would be off by a hundredth
+        captured_BR = (u.mT @ v.to(u)).square().sum(dim=1)
     return torch.where(there, captured_BR, 0).sum(dim=1) / count.clamp_min(1).to(u)
 
 

@@ -22,6 +22,7 @@ from vitgeom.metric.seeded import seeded
 from vitgeom.metric.token_entry import TokenEntry
 from vitgeom.whole_numbers import whole_number
 
+_ENERGY_WIDTH = 64
 _UNIT = 0.5413248546129181  # softplus(_UNIT) = 1
 
 
@@ -66,8 +67,8 @@ class SpectralPullbackNetwork(nn.Module):
             self.norm = nn.LayerNorm(hidden)
             self.directions = nn.Linear(hidden, dim * rank)
             self.loudness = nn.Linear(hidden, 1)
-            last = nn.Linear(hidden, rank)
-            self.energies = nn.Sequential(nn.Linear(2 * hidden, hidden), nn.GELU(), last)
+            last = nn.Linear(_ENERGY_WIDTH, rank + 1)
+            self.energies = nn.Sequential(nn.Linear(2 * hidden + 2, _ENERGY_WIDTH), nn.GELU(), last)
         self.scale = EnergyScale(rank)
         for at_rest in (self.loudness, last):
             nn.init.zeros_(at_rest.weight)
@@ -106,10 +107,17 @@ class SpectralPullbackNetwork(nn.Module):
         x_BNP = self.directions(h_BNH) * self.loudness(h_BNH).exp()
         u_BPR = orthonormal_columns(x_BNP.reshape(images, tokens * dim, self.rank))
         return PullbackMetric(
-            u_BPR.reshape(images, tokens, dim, self.rank), self._energies(h_BNH), eps=float(self.scale.eps)
+            u_BPR.reshape(images, tokens, dim, self.rank),
+            self._energies(torch.cat([h_BNH, self.entry.log_norms(features)], dim=2)),
+            eps=float(self.scale.eps),
         )
 
     def _energies(self, h_BNH: Tensor) -> Tensor:
+        """Return energies from what prefix tokens and patches say on average.
+
+        One output moves all modes together: where degenerate modes have no energies to learn from, they follow the others.
+        """
         prefix, patches = h_BNH[:, : self.num_prefix], h_BNH[:, self.num_prefix :]
         pooled_BH = torch.cat([prefix.sum(dim=1) / max(1, self.num_prefix), patches.mean(dim=1)], dim=1)
-        return self.scale(softplus(self.energies(pooled_BH).float() + _UNIT))
+        raw_BR = self.energies(pooled_BH).float()
+        return self.scale(softplus(raw_BR[:, 1:] + raw_BR[:, :1] + _UNIT))

@@ -81,6 +81,15 @@ class TokenEntry(nn.Module):
         patches = self.kind[1] + self.place(waves)
         return self.project(x) + torch.cat([self.kind[:1].expand(self.num_prefix, -1), patches])
 
+    def log_norms(self, features_BND: Float[Tensor, "b n d"]) -> Float[Tensor, "b n 1"]:
+        """Return the standardised log ||f_t|| of each token.
+
+        Args:
+            features_BND: Tokens.
+        """
+        log_norm = self._channels(features_BND)[:, :, self.dim :]
+        return (log_norm - self.mean[self.dim :]) / self.deviation[self.dim :]
+
     def check(self, features: Tensor) -> None:
         """Refuse what these weights say nothing about.
 

@@ -52,3 +52,10 @@ def test_a_random_subspace_reaches_what_it_should() -> None:
     values = alignment(u, v)
     error = float(values.std()) / 2000**0.5
     assert abs(float(values.mean()) - random_alignment(5, num_tokens=12, dim=5)) < 5 * error
+
+
+def test_autocast_does_not_blur_it() -> None:
+    u, v = subspace(30, 4).float(), subspace(30, 4, name="v").float()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = alignment(u, v)
+    assert torch.equal(found, alignment(u, v))

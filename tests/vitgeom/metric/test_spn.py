@@ -66,6 +66,17 @@ def test_the_prefix_is_known_and_may_be_absent() -> None:
     assert bare(features()).energies.isfinite().all()
 
 
+def test_one_output_moves_the_energies_of_all_modes() -> None:
+    net = network()
+    net.scale.fit(torch.tensor([[3.0, 1.0, -8.0]]))
+    torch.testing.assert_close(net(features()).energies, torch.tensor([3.0, 1.0, -8.0]).exp().expand(2, -1))
+    with torch.no_grad():
+        net.energies[-1].bias[0] = 2.0
+    ratio = net(features()).energies / torch.tensor([3.0, 1.0, -8.0]).exp()
+    torch.testing.assert_close(ratio, ratio[:1, :1].expand(2, 3))
+    assert ratio[0, 0] > 2
+
+
 def test_weights_depend_on_the_seed_alone() -> None:
     state = torch.random.get_rng_state()
     one, same, other = network(), network(), network(seed=1)

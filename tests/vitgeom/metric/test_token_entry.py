@@ -71,3 +71,15 @@ def test_what_the_weights_say_nothing_about_is_refused() -> None:
     x[1, 0, 0], x[3, 2, 2] = torch.nan, torch.inf
     with pytest.raises(InvalidInput, match=r"features of images \[1, 3\] of the batch are not finite"):
         entry.check(x)
+
+
+def test_log_norms_are_standardised() -> None:
+    entry, x = TokenEntry(4, hidden=6, num_prefix=1), features()
+    entry.fit([x])
+    found = entry.log_norms(x)
+    assert found.shape == (8, 5, 1)
+    assert found.mean().item() == pytest.approx(0, abs=1e-3)
+    assert found.std(correction=0).item() == pytest.approx(1, rel=1e-3)
+    torch.testing.assert_close(
+        found, (x.norm(dim=2, keepdim=True).log() - entry.mean[4]) / entry.deviation[4]
+    )

@@ -42,13 +42,13 @@ class TrainingSettings:
         beta: Weight of the second term of the learner's loss. A learner that has one is built with the same number.
     """
 
-    epochs: int = 60
+    epochs: int = 40
     batch_size: int = 8
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     weight_decay: float = 1e-2
     warm_up: float = 0.05
     clip_norm: float = 1.0
-    patience: int = 15
+    patience: int = 10
     seed: int = 0
     precision: str = "float32"
     device: str = "cpu"
