@@ -12,7 +12,7 @@ from vitgeom.store.fingerprint import fingerprint
 
 LONGEST = 80
 HOW_IT_RUNS = re.compile(
-    r"(engine|tracking|sweep|shift|diagnose)\..*|extract\.(batch_size|rows_per_range|device|threads)|(probe|fusion)\.threads"
+    r"(engine|tracking|sweep|shift|diagnose|metric)\..*|extract\.(batch_size|rows_per_range|device|threads)|(probe|fusion)\.threads"
 )
 """Parameters that say how the work is cut, where it runs and where it is recorded: the store holds one result whatever they are. And those of steps that
 are asked beyond the usual, whose files lie beside the others and change none of them."""

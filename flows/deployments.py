@@ -7,6 +7,7 @@ from flows import extract as _extract
 from flows import full_benchmark as _full_benchmark
 from flows import fuse as _fuse
 from flows import horizontal as _horizontal
+from flows import metric as _metric
 from flows import probe as _probe
 from flows import report as _report
 from flows import shift as _shift
@@ -21,3 +22,4 @@ shift = _shift.shift.prefect
 report = _report.report.prefect
 sweep = _sweep.sweep.prefect
 diagnose = _diagnose.diagnose.prefect
+metric = _metric.metric.prefect

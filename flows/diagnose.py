@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from flows import console
 from flows.cell import Cell
+from flows.direction_params import Diagnose, Metric
 from flows.engine_scope import engine_for
 from flows.outcome import Outcome, attempt_each, require_all
-from flows.params import Diagnose
 from flows.results import Results
 from flows.steps import flow, task
 from flows.study import Resolved, Study
@@ -65,7 +65,7 @@ def diagnose_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, re
         settings=settings_from(wanted),
         engine=engine,
         emit=console.say,
-        label=name,
+        label=f"diagnose {name}",
     )
     content, receipt = summarise_targets(
         sealed,
@@ -83,7 +83,7 @@ def diagnose_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, re
     return receipt
 
 
-def decoder_refs(params: Diagnose) -> list[DecoderRef]:
+def decoder_refs(params: Diagnose | Metric) -> list[DecoderRef]:
     """Return every decoder at every layer."""
     return [DecoderRef.spelled(name, layer=layer) for name in params.decoders for layer in params.layers]
 

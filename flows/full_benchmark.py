@@ -1,6 +1,7 @@
-"""The whole study, in the order a reader expects: features, probes, fusion, report, and a record of it all; where asked for, shifted test pictures and a sweep.
+"""The whole study, in the order a reader expects: features, probes, fusion, report, and a record of it all.
 
-A cell that fails is reported and left out of the steps that follow; the others go on, and the run ends with an error that names it.
+Where the parameters ask for it: shifted test pictures, a sweep, a diagnosis of decoders and what is learnt of it. A cell that fails is reported and left
+out of the steps that follow; the others go on, and the run ends with an error that names it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from flows.extract import extract
 from flows.fuse import fuse
 from flows.horizontal import horizontal
 from flows.image_folder import settled
+from flows.metric import metric
 from flows.outcome import Outcome, PartsFailed, final, problems, require_all
 from flows.probe import probe
 from flows.record import record
@@ -84,6 +86,7 @@ def full_benchmark(
             sweep, study, wanted, datasets=wanted.params.sweep.datasets, failed=problems(extracted)
         )
         looked = _asked(diagnose, study, wanted, datasets=wanted.params.diagnose.datasets, failed=())
+        learnt = _asked(metric, study, wanted, datasets=wanted.params.metric.datasets, failed=())
     summary = Summary(wanted.profile, tuple(outcomes), (*fused, *across), subject=wanted.subject)
     for line in summary.lines():
         console.say(line)
@@ -92,6 +95,7 @@ def full_benchmark(
         failed=problems(outcomes),
         unfused=problems([*fused, *across]),
         undiagnosed=problems(looked),
+        unlearnt=problems(learnt),
     )
     tracked = record(wanted, probed=outcomes, fused=[*fused, *across], page=page, tags=run_file.tags)
     artifacts.publish(summary, page=page.uri)
@@ -102,11 +106,12 @@ def full_benchmark(
         "horizontal": across,
         "shift": shifted,
         "diagnose": looked,
+        "metric": learnt,
         "sweep": swept,
     }
     run_file.write(tracked=tracked, steps=steps)
     console.note(wanted.place_note)
-    require_all("benchmark", final(outcomes, fused, across, shifted, looked, swept))
+    require_all("benchmark", final(outcomes, fused, across, shifted, looked, learnt, swept))
     return summary.to_json(page=page.uri)
 
 

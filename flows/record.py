@@ -15,6 +15,7 @@ from flows import console
 from flows.cell import Cell
 from flows.outcome import Outcome
 from flows.provenance import git_state
+from flows.rank_records import rank_records
 from flows.results import Results
 from flows.steps import inside_flow_run
 from flows.study import Resolved
@@ -84,7 +85,7 @@ def study_record(
 ) -> StudyRecord:
     """Describe a study for the tracker."""
     done = [(outcome, outcome.receipt) for outcome in probed if outcome.receipt is not None]
-    params = flatten(wanted.params.model_dump(mode="json", exclude={"engine", "tracking", "sweep"}))
+    params = flatten(wanted.params.model_dump(mode="json", exclude={"engine", "tracking", "sweep", "metric"}))
     comparisons = {outcome.cell.name: outcome.receipt for outcome in fused}
     cells = tuple(
         _cell_record(wanted, outcome, receipt, params, fused=comparisons.get(outcome.cell.name))
@@ -108,7 +109,14 @@ def study_record(
         tags={**tags, **origin_tags()},
         artifacts=(str(Path(wanted.out, "report.html").absolute()), str(figures.absolute())),
         artifacts_digest=page.digest,
-        cells=cells,
+        cells=(
+            *cells,
+            *(
+                trial
+                for outcome, _ in done
+                for trial in rank_records(outcome.cell.name, Results(wanted.out).read_metric(outcome.cell))
+            ),
+        ),
     )
 
 
@@ -144,16 +152,17 @@ def _cell_record(
     manifest, _ = results.read_features(cell)
     findings = RecoverabilityReport.from_json(results.read_recoverability(cell)["report"])
     shifted = None if fused is None else _current_shift(results, cell)
-    directed = results.read_directions(cell)
+    directed, learnt = results.read_directions(cell), results.read_metric(cell)
     return CellRecord(
         name=cell.name,
-        key=_key(fitted, fused, shifted, directed),
+        key=_key(fitted, fused, shifted, directed, learnt),
         params=dict(params),
         metrics=(
             *_metrics(findings),
             *([] if fused is None else _method_metrics(results.read_fusion(cell))),
             *([] if shifted is None else _shift_metrics(shifted)),
             *([] if directed is None else _direction_metrics(directed)),
+            *([] if learnt is None else _learnt_metrics(learnt)),
         ),
         tags={
             "vitgeom.dataset": cell.dataset,
@@ -168,17 +177,12 @@ def _cell_record(
     )
 
 
-def _key(
-    fitted: Receipt,
-    fused: Receipt | None,
-    shifted: Mapping[str, Any] | None,
-    directed: Mapping[str, Any] | None,
-) -> str:
-    """Return what came out for a cell, in one digest; figures under shift and directions count where there are some."""
+def _key(fitted: Receipt, fused: Receipt | None, *asked: Mapping[str, Any] | None) -> str:
+    """Return what came out for a cell, in one digest; steps beyond the usual count where they were asked for."""
     parts = [
         fitted.digest,
         *([] if fused is None else [fused.digest]),
-        *(fingerprint(found) for found in (shifted, directed) if found is not None),
+        *(fingerprint(found) for found in asked if found is not None),
     ]
     return fitted.digest if len(parts) == 1 else fingerprint(parts)
 
@@ -225,6 +229,29 @@ def _direction_metrics(directed: Mapping[str, Any]) -> list[Metric]:
         for name, found in pair["figures"]["figures"].items()
         if found is not None
     ]
+
+
+def _learnt_metrics(learnt: Mapping[str, Any]) -> list[Metric]:
+    """Return rank correlations of every score with both targets, their ceilings, and how well the network's directions are aligned, by decoder and layer."""
+    found: list[Metric] = []
+    for pair in learnt["pairs"]:
+        name = f"metric.{pair['decoder']['name']}-layer{pair['decoder']['layer']}"
+        importance, alignment = pair["importance"], pair["alignment"] or {}
+        summaries = {
+            **{
+                f"rho_{target}.{score.replace(' ', '_')}": summary
+                for score, by_target in importance["scores"].items()
+                for target, summary in by_target.items()
+            },
+            **{f"rho_{target}.ceiling": summary for target, summary in importance["ceiling"].items()},
+            **{f"alignment.{kind}": alignment.get(kind) for kind in ("learnt", "ceiling", "constant")},
+        }
+        found += [
+            Metric(f"{name}.{figure}", summary["mean"]["value"])
+            for figure, summary in summaries.items()
+            if summary is not None
+        ]
+    return found
 
 
 def _horizontal_metrics(fused: Sequence[Outcome]) -> list[Metric]:

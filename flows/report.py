@@ -26,6 +26,7 @@ from tasks.report_request import (
     DatasetNote,
     DirectionSource,
     FusionSource,
+    MetricSource,
     QuarantineNote,
     RenderRequest,
     ShiftSource,
@@ -42,6 +43,7 @@ def report(
     failed: Mapping[str, str] | None = None,
     unfused: Mapping[str, str] | None = None,
     undiagnosed: Mapping[str, str] | None = None,
+    unlearnt: Mapping[str, str] | None = None,
 ) -> Receipt:
     """Write the page, its figures and its tables.
 
@@ -50,6 +52,7 @@ def report(
         failed: Name of a cell that did not finish -> the reason.
         unfused: Name of a cell, or of several backbones together, whose fusion failed -> the reason.
         undiagnosed: Name of a cell whose decoders could not be diagnosed -> the reason.
+        unlearnt: Name of a cell whose metrics could not be learnt -> the reason.
 
     Returns:
         The receipt of the page.
@@ -58,7 +61,7 @@ def report(
         InvalidInput: A cell has no results yet.
     """
     wanted = study.resolve()
-    receipt = render(request_for_page(wanted, failed or {}, unfused or {}, undiagnosed or {}))
+    receipt = render(request_for_page(wanted, failed or {}, unfused or {}, undiagnosed or {}, unlearnt or {}))
     console.say(f"report: {receipt.uri}")
     return receipt
 
@@ -74,6 +77,7 @@ def request_for_page(
     failed: Mapping[str, str],
     unfused: Mapping[str, str],
     undiagnosed: Mapping[str, str],
+    unlearnt: Mapping[str, str],
 ) -> RenderRequest:
     """Gather what the page shows."""
     results = Results(wanted.out)
@@ -93,6 +97,11 @@ def request_for_page(
             source
             for cell in wanted.cells
             for source in _directions(cell, results, undiagnosed.get(cell.name), extracted=cell in finished)
+        ),
+        metrics=tuple(
+            source
+            for cell in wanted.cells
+            for source in _metrics(cell, results, unlearnt.get(cell.name), extracted=cell in finished)
         ),
         costs=tuple(cost for cell in finished for cost in _costs(cell, wanted, results)),
         provenance=provenance(wanted.params),
@@ -144,19 +153,38 @@ def _shift(cell: Cell, results: Results, unfused: Mapping[str, str]) -> Iterator
 def _directions(
     cell: Cell, results: Results, problem: str | None, *, extracted: bool
 ) -> Iterator[DirectionSource]:
-    """Yield to what a cell's decoders react, if they were diagnosed; figures of other images or weights than the features' are not shown."""
+    """Yield to what a cell's decoders react, if they were diagnosed."""
     named = partial(DirectionSource, dataset=cell.dataset_name, backbone=cell.backbone)
     found = None if problem else results.read_directions(cell)
-    if problem:
-        yield named(failed=problem)
-    elif found is None:
-        return
-    elif extracted and not _of_these_features(found, cell, results):
-        reason = "its directions are of other images or weights. Run vitgeom stage diagnose again, then vitgeom stage report"
-        console.warn(f"{cell.name}: {reason}")
-        yield named(failed=f"{reason[0].upper()}{reason[1:]}.")
-    else:
+    reason = problem or _outdated(found, cell, results, what="directions", stage="diagnose", asked=extracted)
+    if reason:
+        yield named(failed=reason)
+    elif found is not None:
         yield named(figures=str(results.directions(cell).absolute()))
+
+
+def _metrics(cell: Cell, results: Results, problem: str | None, *, extracted: bool) -> Iterator[MetricSource]:
+    """Yield what models learnt of that, if they were trained."""
+    named = partial(MetricSource, dataset=cell.dataset_name, backbone=cell.backbone)
+    found = None if problem else results.read_metric(cell)
+    reason = problem or _outdated(
+        found, cell, results, what="learnt metrics", stage="metric", asked=extracted
+    )
+    if reason:
+        yield named(failed=reason)
+    elif found is not None:
+        yield named(figures=str(results.metric(cell).absolute()))
+
+
+def _outdated(
+    found: Mapping[str, Any] | None, cell: Cell, results: Results, *, what: str, stage: str, asked: bool
+) -> str | None:
+    """Say why figures cannot be shown that are of other images or weights than the features'; where there are no features, nobody can tell."""
+    if found is None or not asked or _of_these_features(found, cell, results):
+        return None
+    reason = f"its {what} are of other images or weights. Run vitgeom stage {stage} again, then vitgeom stage report"
+    console.warn(f"{cell.name}: {reason}")
+    return f"{reason[0].upper()}{reason[1:]}."
 
 
 def _of_these_features(found: Mapping[str, Any], cell: Cell, results: Results) -> bool:

@@ -4,6 +4,7 @@
 
     features/<dataset>/<backbone>.json           manifest of the stored features, and what the dataset is
     features/<dataset>/<backbone>.directions.json    to which directions and tokens decoders react, if they were diagnosed
+    features/<dataset>/<backbone>.metric.json    what models learnt of that, if they were asked to
     probes/<dataset>/<backbone>.safetensors      fitted probes
     probes/<dataset>/<backbone>.json             how they were fitted and chosen
     sweep/<dataset>/<backbone>.json              best settings of VFusion by validation, if swept
@@ -182,6 +183,22 @@ class Results:
         """
         place = self.directions(cell)
         return self._json(place, cell, stage="diagnose") if place.is_file() else None
+
+    def metric(self, cell: Cell) -> Path:
+        """Return the place of what was learnt of a cell's decoders."""
+        return self.folder / "features" / f"{cell.path}.metric.json"
+
+    def write_metric(self, cell: Cell, content: bytes) -> None:
+        """Write what was learnt of a cell's decoders."""
+        write_result(self.metric(cell), content)
+
+    def read_metric(self, cell: Cell) -> dict[str, Any] | None:
+        """Return what was learnt of a cell's decoders; None where nobody asked.
+
+        Raises:
+            InvalidInput: The file is damaged.
+        """
+        return self._json(self.metric(cell), cell, stage="metric") if self.metric(cell).is_file() else None
 
     def shift(self, cell: Cell) -> Path:
         """Return the place of what a cell's classifiers do under shift."""

@@ -25,7 +25,6 @@ RESULT_FOLDERS = (
     "recoverability",
     "fusion",
     "horizontal",
-    "directions",
     "sweep",
     "figures",
 )

@@ -17,6 +17,9 @@ from tasks import (
     make_targets,
     sweep_fusion,
     sweep_memory,
+    sweep_rank,
+    train_bottleneck,
+    train_metric,
 )
 from tasks.task_spec import TaskSpec
 
@@ -85,6 +88,27 @@ CATALOGUE: Mapping[str, TaskSpec] = {
             cpus=_threads,
             gpus=_gpu_if_cuda,
             memory=make_targets.memory,
+        ),
+        TaskSpec(
+            name="sweep_rank",
+            function=sweep_rank.run,
+            cpus=_threads,
+            gpus=_no_gpu,
+            memory=sweep_rank.memory,
+        ),
+        TaskSpec(
+            name="train_bottleneck",
+            function=train_bottleneck.run,
+            cpus=train_metric.own_cpus,
+            gpus=train_metric.own_gpus,
+            memory=train_bottleneck.memory,
+        ),
+        TaskSpec(
+            name="train_metric",
+            function=train_metric.run,
+            cpus=train_metric.own_cpus,
+            gpus=train_metric.own_gpus,
+            memory=train_metric.memory,
         ),
     )
 }

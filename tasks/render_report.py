@@ -20,6 +20,7 @@ from vitgeom.report.directed_pair import parse_directed_pair
 from vitgeom.report.fused_pair import FusedPair, parse_fused_pair
 from vitgeom.report.gallery import paint_gallery
 from vitgeom.report.joined_pair import joined
+from vitgeom.report.learnt_pair import parse_learnt_pair
 from vitgeom.report.material import Cost, DatasetFacts, Material
 from vitgeom.report.metrics import metrics_csv, summary
 from vitgeom.report.page import headline, render_page
@@ -92,6 +93,7 @@ def _stamp(request: RenderRequest) -> str:
         "fusion": {"__all__": {"comparison", "predictions"}},
         "shift": {"__all__": {"evaluation"}},
         "directions": {"__all__": {"figures"}},
+        "metrics": {"__all__": {"figures"}},
     }
     sources = [source for source in request.combinations if source.failed is None]
     results = [_read(getattr(source, name)) for source in sources for name in RESULTS]
@@ -100,6 +102,7 @@ def _stamp(request: RenderRequest) -> str:
     results += [hashlib.sha256(_read_bytes(source.predictions)).hexdigest() for source in made]
     results += [_read(source.evaluation) for source in request.shift if source.failed is None]
     results += [_read(source.figures) for source in request.directions if source.failed is None]
+    results += [_read(source.figures) for source in request.metrics if source.failed is None]
     return stamp_of(request.model_dump(mode="json", exclude=addresses), results)
 
 
@@ -172,6 +175,16 @@ def _material(request: RenderRequest) -> Material:
         undirected=tuple(
             Failure(source.dataset, source.backbone, source.failed)
             for source in request.directions
+            if source.failed is not None
+        ),
+        learnt=tuple(
+            parse_learnt_pair(dataset=source.dataset, backbone=source.backbone, content=_read(source.figures))
+            for source in request.metrics
+            if source.failed is None
+        ),
+        unlearnt=tuple(
+            Failure(source.dataset, source.backbone, source.failed)
+            for source in request.metrics
             if source.failed is not None
         ),
     )

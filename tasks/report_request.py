@@ -25,6 +25,9 @@ What the caller hands over (all small JSON; URIs are anything that ``vitgeom.sto
         # to which directions and tokens decoders react, where they were diagnosed
         directions=(DirectionSource(dataset="digits", backbone="nano_supervised",
                                     figures=".../features/digits/nano_supervised.directions.json"),),
+        # what models learnt of that, where they were trained
+        metrics=(MetricSource(dataset="digits", backbone="nano_supervised",
+                              figures=".../features/digits/nano_supervised.metric.json"),),
         costs=(StageCost(stage="extract", dataset="digits", backbone="nano_supervised", seconds=3.2,
                          bytes=1048576, peak_bytes=500000000, rows=1797),),
         provenance={"git": {"commit": "abc"}, "versions": {"torch": "2.13"}, "params": {...}, "machine": {...},
@@ -32,7 +35,8 @@ What the caller hands over (all small JSON; URIs are anything that ``vitgeom.sto
         out="results/embedded",
     )
 
-``dataset`` and ``backbone`` are the labels that a reader sees. ``datasets``, ``fusion``, ``shift``, ``directions``, ``costs`` and ``provenance`` may be empty.
+``dataset`` and ``backbone`` are the labels that a reader sees. ``datasets``, ``fusion``, ``shift``, ``directions``, ``metrics``, ``costs`` and
+``provenance`` may be empty.
 """
 
 from __future__ import annotations
@@ -131,6 +135,24 @@ class DirectionSource(_Small):
         return self
 
 
+class MetricSource(_Small):
+    """What models learnt of the directions and tokens of one pair: the URI of the figures, or the reason why they cannot be shown."""
+
+    dataset: str
+    backbone: str
+    figures: str | None = None
+    failed: str | None = None
+
+    @model_validator(mode="after")
+    def _made_or_failed(self) -> MetricSource:
+        if (self.figures is None) == (self.failed is None):
+            raise ValueError(
+                f"{self.dataset} × {self.backbone} must give either figures (they were made) or failed (the reason), "
+                f"got {self.model_dump(exclude_none=True)}."
+            )
+        return self
+
+
 class QuarantineNote(_Small):
     """A file of a dataset that could not be used."""
 
@@ -171,6 +193,7 @@ class RenderRequest(Request):
     fusion: tuple[FusionSource, ...] = ()
     shift: tuple[ShiftSource, ...] = ()
     directions: tuple[DirectionSource, ...] = ()
+    metrics: tuple[MetricSource, ...] = ()
     costs: tuple[StageCost, ...] = ()
     provenance: dict[str, Any] = Field(default_factory=dict)
     out: str

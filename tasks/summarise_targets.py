@@ -5,16 +5,14 @@ n = images, N = tokens, R = directions.
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from tasks.metric_agreement import metric_agreements
 from tasks.opened import opened_images
+from tasks.pictures import small_pictures
 from tasks.receipt import Receipt
 from tasks.stored_results import json_bytes
 from tasks.target_figures import read_figures
@@ -29,8 +27,6 @@ from vitgeom.store.uri import Root
 
 SHOWN = 3
 """Images whose token maps are kept."""
-THUMBNAIL = 112
-"""Longer side of their pictures in pixels."""
 SPLIT = "test"
 PER_IMAGE = (
     "sample",
@@ -156,18 +152,9 @@ def _rounded(values: np.ndarray) -> list[float]:
 
 def _pictures(images: LabelledImages, backbone: Backbone, pairs: list[dict[str, Any]]) -> dict[str, str]:
     """Return small PNGs, in base64, of what the backbone sees of the images whose maps are shown, by sample id."""
-    split = images.splits[SPLIT]
     rows = {each["sample"]: each["image"] for pair in pairs for each in pair["images"]}
     wanted = {each["sample"] for pair in pairs for each in pair["maps"]}
-    return {sample: _png(backbone.seen(split.read(rows[sample]))) for sample in sorted(wanted)}
-
-
-def _png(image: Image.Image) -> str:
-    small = image.copy()
-    small.thumbnail((THUMBNAIL, THUMBNAIL), Image.Resampling.BICUBIC)
-    buffer = io.BytesIO()
-    small.save(buffer, format="PNG", optimize=False)
-    return base64.b64encode(buffer.getvalue()).decode("ascii")
+    return small_pictures(images.splits[SPLIT], backbone, {sample: rows[sample] for sample in wanted})
 
 
 def _receipt(sealed: Mapping[DecoderRef, Receipt], pairs: list[dict[str, Any]], *, name: str) -> Receipt:

@@ -44,7 +44,7 @@ def make_target_set(
         settings: How.
         engine: Where the units run.
         emit: Receives progress lines.
-        label: What these call the pair.
+        label: What these call the work.
 
     Returns:
         The seals: manifest digest, address (in ``detail``), images, products spent.
@@ -77,14 +77,14 @@ def _compute(
         sum(work.num_images for work in plans.values()),
     )
     with Progress(
-        f"diagnose {label}",
+        label,
         total_units=units,
         total_rows=images,
         done_units=units - len(requests),
         done_rows=images - sum(work.num_missing for work in plans.values()),
         emit=emit,
     ) as progress:
-        engine.map(TargetRequest.task, requests, on_receipt=progress, label=f"diagnose {label}")
+        engine.map(TargetRequest.task, requests, on_receipt=progress, label=label)
 
 
 def _sealed(work: TargetPlan) -> Receipt:

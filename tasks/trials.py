@@ -64,10 +64,14 @@ def kind_of(task: str) -> TrialKind:
         UnknownName: It is no sweep.
     """
     # Only here: what a kind needs (torch, the store) takes seconds to import.
-    from tasks import sweep_memory, sweep_trial
+    from tasks import rank_trial, sweep_memory, sweep_rank, sweep_trial
+    from tasks.rank_sweep_request import RankSweepRequest
     from tasks.sweep_request import SweepRequest
 
-    kinds = {SweepRequest.task: TrialKind(SweepRequest, sweep_trial.run_trial, sweep_memory.memory)}
+    kinds = {
+        SweepRequest.task: TrialKind(SweepRequest, sweep_trial.run_trial, sweep_memory.memory),
+        RankSweepRequest.task: TrialKind(RankSweepRequest, rank_trial.run_trial, sweep_rank.memory),
+    }
     if task not in kinds:
         raise UnknownName("sweep", task, kinds)
     return kinds[task]

@@ -16,11 +16,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command."""
     command = commands.add_parser(
         "stage",
-        help="one step of the study: extract, probe, fuse, horizontal, shift, sweep, diagnose or report",
+        help="one step of the study: extract, probe, fuse, horizontal, shift, sweep, diagnose, metric or report",
         description="Run one step of the study; DVC calls this.",
     )
     command.add_argument(
-        "step", choices=("extract", "probe", "fuse", "horizontal", "shift", "sweep", "diagnose", "report")
+        "step",
+        choices=("extract", "probe", "fuse", "horizontal", "shift", "sweep", "diagnose", "metric", "report"),
     )
     add_study(command)
     add_data(command)
@@ -85,6 +86,10 @@ def _flow(step: str) -> Step[..., Any]:
         from flows.diagnose import diagnose
 
         return diagnose
+    if step == "metric":
+        from flows.metric import metric
+
+        return metric
     from flows.report import report
 
     return report

@@ -54,6 +54,28 @@ profiles:
     shift: {{datasets: [], corruptions: [contrast], severities: [1, 5]}}
     diagnose: {{datasets: [], decoders: [cls, patch_mean], layers: [10], images: 3, rank: 4, recipe: auto, budget: 200, storage: float32,
       rows_per_range: 2, num_bootstrap: 50, device: cpu, threads: 1}}
+    metric:
+      datasets: []
+      decoders: [cls]
+      layers: [10]
+      images: {{train: 6, val: 3, test: 3}}
+      rank: 4
+      recipe: auto
+      budget: 200
+      storage: float32
+      rows_per_range: 4
+      learn: [importance, spn]
+      target: importance
+      seeds: [0, 1]
+      model: {{hidden: 8, heads: 2, blocks: 1}}
+      training: {{epochs: 2, batch_size: 4, learning_rate: 1.0e-3, weight_decay: 0.01, warm_up: 0.1, clip_norm: 1.0, patience: 2, beta: 0.1,
+        precision: float32}}
+      bottleneck: {{registers: 2, latent: 4, kl_weight: 3.0, task_weight: 1.0, budget: 100}}
+      sweep: {{ranks: [2, 4], hidden: [8], grace_epochs: 1, reduction_factor: 2}}
+      num_bootstrap: 50
+      workers: 1
+      device: cpu
+      threads: 1
     engine: {{kind: serial, address: local, num_cpus: null, max_in_flight: 2, retries: 0}}
     tracking: {{experiment: small, uri: null}}
 """

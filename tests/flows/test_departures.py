@@ -39,6 +39,7 @@ def small(tmp_path):
         "shift.corruptions=[fog]",
         "sweep.grace_epochs=2",
         "diagnose.layers=[3]",
+        "metric.rank=3",
         "probe.tol=1.0e-5",
     ],
 )

@@ -90,6 +90,7 @@ def test_a_changed_probe_parameter_refits_but_extracts_nothing(
         "horizontal": [],
         "shift": [],
         "diagnose": [],
+        "metric": [],
         "sweep": [],
     }
 
@@ -105,10 +106,7 @@ def test_a_changed_fusion_parameter_fits_methods_and_nothing_else(
         [True],
         [True],
         [False],
-        [],
-        [],
-        [],
-        [],
+        *[[]] * 5,
     ]
 
 

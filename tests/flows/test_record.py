@@ -21,6 +21,7 @@ from tasks import fit_fusion, fit_probes
 from tasks.receipt import Receipt
 from tasks.tracking_record import StudyRecord
 from tests.support.directed_results import planted_directions
+from tests.support.learnt_results import planted_metric
 from tests.support.shifted_results import planted_shift
 
 PAGE = Receipt(
@@ -181,3 +182,23 @@ def test_directions_are_recorded_and_change_the_key(wanted: Resolved, tmp_path: 
     results.write_directions(cell, json.dumps(content).encode())
     assert described(moved).key != directed.key
     assert described(moved, fused=[]).key != described(wanted, fused=[]).key
+
+
+def test_learnt_metrics_are_recorded_and_change_the_key(wanted: Resolved, tmp_path: Path) -> None:
+    [cell] = wanted.cells
+    shutil.copytree(wanted.out, tmp_path / "results")
+    moved = dataclasses.replace(wanted, out=tmp_path / "results")
+    plain, content = described(moved), planted_metric()
+    Results(moved.out).write_metric(cell, json.dumps(content).encode())
+    learnt = described(moved)
+
+    figures = {metric.name: metric.value for metric in learnt.cells[0].metrics}
+    pair = content["pairs"][0]
+    name = f"metric.{pair['decoder']['name']}-layer{pair['decoder']['layer']}"
+    for target in ("importance", "block_norms"):
+        scores = pair["importance"]["scores"]
+        assert figures[f"{name}.rho_{target}.importance"] == scores["importance"][target]["mean"]["value"]
+        assert (
+            figures[f"{name}.rho_{target}.ceiling"] == pair["importance"]["ceiling"][target]["mean"]["value"]
+        )
+    assert learnt.key != plain.key

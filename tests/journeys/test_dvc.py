@@ -21,7 +21,9 @@ pytestmark = pytest.mark.services
 
 NEEDED = ("dvc.yaml", ".dvcignore", ".dvc/config", ".dvc/.gitignore", ".gitignore")
 WATCHED = (
-    "data", "backbones", "probes", "recoverability", "fusion", "decoders", "linop", "randnla", "spectra", "report",
+    "data", "backbones", "probes", "recoverability", "fusion", "decoders", "linop",
+    "metric", "randnla",
+    "reduction", "spectra", "report",
 )  # fmt: skip
 
 
@@ -95,7 +97,17 @@ def reproduced(project: Path) -> tuple[Path, dict[str, str], str]:
 def test_dvc_takes_over_what_the_benchmark_computed(reproduced: tuple[Path, dict[str, str], str]) -> None:
     project, before, said = reproduced
 
-    assert ran(said) == {"extract", "probe", "fuse", "horizontal", "shift", "sweep", "diagnose", "report"}
+    assert ran(said) == {
+        "extract",
+        "probe",
+        "fuse",
+        "horizontal",
+        "shift",
+        "sweep",
+        "diagnose",
+        "metric",
+        "report",
+    }
     assert "images computed" not in said
     assert "fitted in" not in said
     assert digests(project) == before

@@ -17,6 +17,7 @@ from tasks.report_request import (
     DatasetNote,
     DirectionSource,
     FusionSource,
+    MetricSource,
     QuarantineNote,
     RenderRequest,
     StageCost,
@@ -24,6 +25,7 @@ from tasks.report_request import (
 from tests.support.directed_results import planted_directions
 from tests.support.fused_results import SKILLS, planted_answers, planted_table
 from tests.support.html_checks import read_page
+from tests.support.learnt_results import planted_metric
 from tests.support.result_files import planted_results
 from vitgeom.errors import InvalidInput, StoreError
 from vitgeom.store.uri import Root
@@ -150,6 +152,35 @@ def test_directions_are_read_and_changed_ones_are_drawn_again(
 def test_directions_were_made_or_failed() -> None:
     with pytest.raises(ValidationError, match="must give either figures"):
         DirectionSource(dataset="d", backbone="b")
+
+
+def test_learnt_metrics_are_read_and_changed_ones_are_drawn_again(
+    tmp_path: Path, sources: tuple[CombinationSource, ...]
+) -> None:
+    place = Root(f"{tmp_path}/features")
+    place.write_json("digits.metric.json", planted_metric())
+    metrics = (
+        MetricSource(dataset="digits", backbone="nano", figures=f"{place.uri}/digits.metric.json"),
+        MetricSource(dataset="photos", backbone="nano", failed="NumericalFailure: <nan>"),
+    )
+    out = tmp_path / "results"
+    run(request(*sources, out=str(out), metrics=metrics))
+    words = " ".join(read_page((out / "report.html").read_text()).texts)
+    for part in ("What models learn of directions and tokens", "importance head", "NumericalFailure: <nan>"):
+        assert part in words
+    [told] = json.loads((out / "summary.json").read_text())["learnt"]
+    assert set(told["decoders"]) == {"cls-layer4", "scenes_depth-layer8", "patch_mean-layer8"}
+    assert (out / "figures" / "rho-1-1.svg").is_file()
+    assert run(request(*sources, out=str(out), metrics=metrics)).cached
+    place.write_json("digits.metric.json", planted_metric(truncation=0.5))
+    assert not run(request(*sources, out=str(out), metrics=metrics)).cached
+
+
+def test_learnt_metrics_were_made_or_failed() -> None:
+    with pytest.raises(ValidationError, match="must give either figures"):
+        MetricSource(dataset="d", backbone="b")
+    with pytest.raises(ValidationError, match="must give either figures"):
+        MetricSource(dataset="d", backbone="b", figures="a.json", failed="why")
 
 
 def test_again_gives_the_same_bytes_and_touches_nothing(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tasks import sweep_memory, sweep_trial
+from tasks import rank_trial, sweep_memory, sweep_rank, sweep_trial
+from tasks.rank_sweep_request import RankSweepRequest
 from tasks.sweep_request import SweepRequest
 from tasks.trials import kind_of
 from vitgeom.errors import UnknownName
@@ -15,6 +16,13 @@ def test_a_kind_is_found_by_the_name_of_its_task() -> None:
     assert kind.request is SweepRequest
     assert kind.run is sweep_trial.run_trial
     assert kind.memory is sweep_memory.memory
+
+
+def test_ranks_are_a_kind_too() -> None:
+    kind = kind_of("sweep_rank")
+    assert kind.request is RankSweepRequest
+    assert kind.run is rank_trial.run_trial
+    assert kind.memory is sweep_rank.memory
 
 
 def test_another_task_is_refused_with_the_nearest_sweep() -> None:

@@ -12,12 +12,12 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
-from vitgeom.backbones.pretraining.writing import with_sorted_header
 from vitgeom.decoders.camera import CameraConfig, CameraHead
 from vitgeom.decoders.dpt import DptConfig, DptHead
 from vitgeom.decoders.pointmap import PointMapConfig, PointMapHead
 from vitgeom.decoders.upconv import UpconvConfig, UpconvHead
 from vitgeom.errors import InvalidInput, UnknownName
+from vitgeom.sorted_header import with_sorted_header
 
 KINDS: dict[str, tuple[type[Any], type[nn.Module]]] = {
     "dpt": (DptConfig, DptHead),

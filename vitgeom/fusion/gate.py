@@ -14,8 +14,8 @@ from jaxtyping import Float, Float32, Int64
 from torch import Generator, Tensor
 from torch.nn import functional
 
+from vitgeom.adamw import AdamW
 from vitgeom.errors import InvalidInput
-from vitgeom.fusion.adamw import AdamW
 from vitgeom.fusion.staged_rows import picked, release, spans
 from vitgeom.probes.row_file import RowFile
 from vitgeom.whole_numbers import whole_number

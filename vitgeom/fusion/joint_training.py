@@ -18,7 +18,7 @@ from jaxtyping import Float32, Float64, Int64
 from torch import Generator, Tensor
 from torch.nn.functional import cross_entropy
 
-from vitgeom.fusion.adamw import AdamW
+from vitgeom.adamw import AdamW
 from vitgeom.fusion.encoder import EncoderHead
 from vitgeom.fusion.orthogonality import orthogonality
 from vitgeom.fusion.staged_rows import blocks, kept, picked

@@ -35,10 +35,12 @@ figcaption{font-size:.875rem;color:var(--muted);margin-top:.35rem}
 figcaption b{color:var(--ink)}
 .scroll{overflow-x:auto;margin:.75rem 0;max-width:100%}
 table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}
-caption{caption-side:top;text-align:left;color:var(--muted);padding:0 0 .4rem}
+caption{caption-side:top;text-align:left;color:var(--muted);padding:0 0 .4rem;max-width:min(74rem,100vw - 2rem)}
 th,td{text-align:right;padding:.32rem .7rem;border-bottom:1px solid var(--grid);vertical-align:top;white-space:nowrap}
 th[scope=row],thead th:first-child{text-align:left}
 .words th,.words td{text-align:left;white-space:normal;min-width:7rem;overflow-wrap:anywhere}
+.words{min-width:42rem}
+.words thead th{overflow-wrap:normal}
 thead th{border-bottom:1px solid var(--rule);white-space:normal;vertical-align:bottom;font-weight:600}
 tbody th{font-weight:600}
 @media(min-width:34rem){th:first-child{position:sticky;left:0;background:var(--surface)}}

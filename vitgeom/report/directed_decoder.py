@@ -10,19 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from vitgeom.bootstrap import Interval
+from vitgeom.report.named_decoder import NamedDecoder
+from vitgeom.report.pictured_tokens import TokenMap
 from vitgeom.spectra.advice import CLOSE
-
-TITLES = {
-    "cls": "class token",
-    "patch_mean": "patch mean",
-    "tokens": "all tokens",
-    "scenes_depth": "depth map",
-    "scenes_points": "point map",
-    "scenes_camera": "camera pose",
-}
-PLAIN = "euclidean"
-METRICS = {"so3": "rotations as angles"}
-"""What a reader calls an output metric."""
 
 
 @dataclass(frozen=True)
@@ -77,21 +67,10 @@ class Density:
 
 
 @dataclass(frozen=True)
-class TokenMap:
-    """Importance of every token of one image, prefix tokens first."""
-
-    sample: str
-    importance: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class DecoderDirections:
+class DecoderDirections(NamedDecoder):
     """One decoder at one layer.
 
     Attributes:
-        name: Of the decoder.
-        layer: Blocks that have run before the features.
-        metric: How its output is measured.
         outputs: M.
         columns: N D.
         num_tokens: N.
@@ -113,9 +92,6 @@ class DecoderDirections:
         products: Spent on all images together.
     """
 
-    name: str
-    layer: int
-    metric: str
     outputs: int
     columns: int
     num_tokens: int
@@ -135,27 +111,6 @@ class DecoderDirections:
     bounds: tuple[Bound, ...]
     maps: tuple[TokenMap, ...]
     products: int
-
-    @property
-    def title(self) -> str:
-        """What a reader calls the decoder."""
-        title = TITLES.get(self.name, self.name.replace("_", " "))
-        return title if self.metric == PLAIN else f"{title}, {METRICS.get(self.metric, self.metric)}"
-
-    @property
-    def variant(self) -> str:
-        """Decoder and metric for machines, whatever the layer."""
-        return self.name if self.metric == PLAIN else f"{self.name}-{self.metric}"
-
-    @property
-    def label(self) -> str:
-        """Decoder and layer for readers."""
-        return f"{self.title} from layer {self.layer}"
-
-    @property
-    def key(self) -> str:
-        """Decoder and layer for machines."""
-        return f"{self.variant}-layer{self.layer}"
 
     @property
     def found(self) -> int:

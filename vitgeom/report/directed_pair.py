@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,8 +10,8 @@ from typing import Any
 from vitgeom.bootstrap import Interval
 from vitgeom.errors import InvalidInput
 from vitgeom.report.directed_decoder import DecoderDirections, parse_decoder
+from vitgeom.report.pictured_tokens import PicturedTokens, map_problems, parse_tokens, picture_problems
 
-PNG = b"\x89PNG\r\n\x1a\n"
 ROUNDING = 1e-6
 
 
@@ -35,41 +33,16 @@ class MetricAgreement:
 
 
 @dataclass(frozen=True)
-class DirectedPair:
+class DirectedPair(PicturedTokens):
     """All decoders and layers of one dataset × backbone.
 
     Attributes:
-        dataset: Label of the dataset.
-        backbone: Label of the backbone.
-        prefix: What stands before the patches, as (name, tokens): class token, distillation token, registers.
-        grid: Rows and columns of patches.
         decoders: In the order in which they were asked for.
-        pictures: Sample id -> PNG of what the backbone sees, in base64.
         agreements: Decoders under another output metric beside the plain one.
     """
 
-    dataset: str
-    backbone: str
-    prefix: tuple[tuple[str, int], ...]
-    grid: tuple[int, int]
     decoders: tuple[DecoderDirections, ...]
-    pictures: Mapping[str, str]
     agreements: tuple[MetricAgreement, ...] = ()
-
-    @property
-    def label(self) -> str:
-        """How the pair is called on the page."""
-        return f"{self.dataset} × {self.backbone}"
-
-    @property
-    def num_prefix(self) -> int:
-        """Tokens before the first patch."""
-        return sum(count for _, count in self.prefix)
-
-    @property
-    def num_tokens(self) -> int:
-        """All tokens of an image."""
-        return self.num_prefix + self.grid[0] * self.grid[1]
 
     def by_decoder(self) -> dict[str, tuple[DecoderDirections, ...]]:
         """Return the layers of each decoder, first to last."""
@@ -118,21 +91,10 @@ def parse_directed_pair(*, dataset: str, backbone: str, content: Mapping[str, An
 
 
 def _pair(dataset: str, backbone: str, content: Mapping[str, Any]) -> DirectedPair:
-    tokens = content["tokens"]
-    counts = (
-        ("CLS", int(tokens["num_cls"])),
-        ("distillation", int(tokens["num_distill"])),
-        ("registers", int(tokens["num_registers"])),
-    )
-    rows, columns = tokens["grid"]
-    num_tokens = sum(count for _, count in counts) + int(rows) * int(columns)
+    tokens = parse_tokens(dataset, backbone, content)
     return DirectedPair(
-        dataset=dataset,
-        backbone=backbone,
-        prefix=tuple((name, count) for name, count in counts if count),
-        grid=(int(rows), int(columns)),
-        decoders=tuple(parse_decoder(entry, num_tokens=num_tokens) for entry in content["pairs"]),
-        pictures={str(sample): str(data) for sample, data in content["pictures"].items()},
+        **vars(tokens),
+        decoders=tuple(parse_decoder(entry, num_tokens=tokens.num_tokens) for entry in content["pairs"]),
         agreements=tuple(_agreement(entry) for entry in content["metrics"]),
     )
 
@@ -160,9 +122,7 @@ def _problems(pair: DirectedPair) -> Iterator[str]:
             for key in (found.key, found.plain)
             if key not in keys
         )
-    for sample, data in pair.pictures.items():
-        if not _is_png(data):
-            yield f"the picture of {sample} is no PNG"
+    yield from picture_problems(pair)
 
 
 def _decoder_problems(one: DecoderDirections, pair: DirectedPair) -> Iterator[str]:
@@ -172,16 +132,4 @@ def _decoder_problems(one: DecoderDirections, pair: DirectedPair) -> Iterator[st
     if any(not 0 <= share <= 1 + ROUNDING for curve in one.curves for share in curve):
         yield "a captured share lies outside 0 to 1"
     for shown in one.maps:
-        if len(shown.importance) != pair.num_tokens or not all(
-            0 <= value < math.inf for value in shown.importance
-        ):
-            yield f"importance of {shown.sample} must be {pair.num_tokens} numbers >= 0, got {len(shown.importance)}"
-        if shown.sample not in pair.pictures:
-            yield f"the picture of {shown.sample} is missing"
-
-
-def _is_png(data: str) -> bool:
-    try:
-        return base64.b64decode(data, validate=True).startswith(PNG)
-    except (binascii.Error, ValueError):
-        return False
+        yield from map_problems(pair, shown)

@@ -9,6 +9,7 @@ from vitgeom.report.directions_section import paint_directions
 from vitgeom.report.drawing import Drawing
 from vitgeom.report.figures import accuracy_by_layer, overview, recoverability_by_layer
 from vitgeom.report.fusion_figures import accuracy_by_method
+from vitgeom.report.learnt_section import paint_learnt
 from vitgeom.report.material import Material
 from vitgeom.report.relation_figures import correction_shares, layer_agreement
 from vitgeom.report.shift_figures import advantage_map
@@ -16,7 +17,7 @@ from vitgeom.report.shift_figures import advantage_map
 
 @dataclass(frozen=True)
 class Gallery:
-    """The overview (None where no pair has an R_any), the drawings of each pair by its label, and those of directions by name."""
+    """The overview (None where no pair has an R_any), the drawings of each pair by its label, and those of directions and of learnt metrics by name."""
 
     overview: Drawing | None
     accuracy: Mapping[str, Drawing]
@@ -26,6 +27,7 @@ class Gallery:
     methods: Mapping[str, Drawing]
     shift: Mapping[str, Drawing]
     directions: Mapping[str, Drawing]
+    learnt: Mapping[str, Drawing]
 
     def drawings(self) -> tuple[Drawing, ...]:
         """Return every drawing once."""
@@ -38,6 +40,7 @@ class Gallery:
             self.methods,
             self.shift,
             self.directions,
+            self.learnt,
         )
         return (*first, *(drawing for drawings in by_pair for drawing in drawings.values()))
 
@@ -82,4 +85,5 @@ def paint_gallery(material: Material) -> Gallery:
             if pair.conditions
         },
         directions=paint_directions(material),
+        learnt=paint_learnt(material),
     )

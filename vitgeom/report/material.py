@@ -10,6 +10,8 @@ from vitgeom.errors import InvalidInput
 from vitgeom.report.combination import Combination, Failure
 from vitgeom.report.directed_pair import DirectedPair
 from vitgeom.report.fused_pair import FusedPair
+from vitgeom.report.learnt_pair import LearntPair
+from vitgeom.report.pictured_tokens import PicturedTokens
 from vitgeom.report.shifted_pair import ShiftedPair
 
 
@@ -53,6 +55,8 @@ class Material:
         unshifted: Pairs whose figures under shift cannot be shown.
         directed: To which directions and tokens decoders react, for pairs that were diagnosed.
         undirected: Pairs whose directions cannot be shown.
+        learnt: What models learnt of that, for pairs where they were trained.
+        unlearnt: Pairs where learning failed, or whose figures cannot be shown.
         provenance: Any nesting of plain JSON: parameters, versions, commit, machine, engine.
         subject: What is studied, where it is not what the profile names: the user's own image folder.
     """
@@ -71,6 +75,8 @@ class Material:
     unshifted: tuple[Failure, ...] = ()
     directed: tuple[DirectedPair, ...] = ()
     undirected: tuple[Failure, ...] = ()
+    learnt: tuple[LearntPair, ...] = ()
+    unlearnt: tuple[Failure, ...] = ()
     subject: str = ""
 
     @property
@@ -87,9 +93,10 @@ class Material:
         _check_once([*self.fused, *self.across, *self.unfused])
         _check_once([*self.shifted, *self.unshifted])
         _check_once([*self.directed, *self.undirected])
+        _check_once([*self.learnt, *self.unlearnt])
 
 
-def _check_once(pairs: Sequence[Combination | FusedPair | ShiftedPair | DirectedPair | Failure]) -> None:
+def _check_once(pairs: Sequence[Combination | FusedPair | ShiftedPair | PicturedTokens | Failure]) -> None:
     labels = [pair.label for pair in pairs]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:

@@ -12,6 +12,7 @@ from vitgeom.report.combination import Combination
 from vitgeom.report.directed_pair import DirectedPair
 from vitgeom.report.fused_pair import FusedPair
 from vitgeom.report.fusion_verdict import fusion_sentence
+from vitgeom.report.learnt_summary import learnt_summary
 from vitgeom.report.material import Material
 from vitgeom.report.shifted_pair import AdaptedScores, ShiftedPair
 from vitgeom.report.verdict import answer
@@ -71,6 +72,7 @@ def summary(material: Material) -> dict[str, Any]:
         "fusion": [_fusion(pair) for pair in material.fused],
         "shift": [_shift(pair) for pair in material.shifted],
         "directions": [_directions(pair) for pair in material.directed],
+        "learnt": [learnt_summary(pair) for pair in material.learnt],
     }
 
 

@@ -11,6 +11,7 @@ from vitgeom.report.drawing import Drawing
 from vitgeom.report.fusion_section import fusion_blocks
 from vitgeom.report.gallery import Gallery
 from vitgeom.report.glossary import glossary
+from vitgeom.report.learnt_section import learnt_blocks
 from vitgeom.report.markup import Child, Markup, element, join
 from vitgeom.report.material import DatasetFacts, Material
 from vitgeom.report.provenance import provenance_blocks
@@ -29,6 +30,7 @@ SECTIONS = (
 )
 SHIFT = ("shift", "Under shift")
 DIRECTIONS = ("directions", "Directions and tokens")
+LEARNT = ("learnt", "What models learn of directions and tokens")
 """Sections that only a page with such results has; they stand behind the one on fusing, in this order."""
 
 
@@ -56,6 +58,7 @@ def render_page(material: Material, *, gallery: Gallery) -> str:
         _section("fusion", *fusion_blocks(material, gallery.methods)),
         _shift(material, gallery),
         _directions(material, gallery),
+        _learnt(material, gallery),
         _tables(material),
         _data(material.datasets),
         _costs(material),
@@ -83,11 +86,14 @@ def sections(material: Material) -> tuple[tuple[str, str], ...]:
     place = [key for key, _ in SECTIONS].index("fusion") + 1
     shift = (SHIFT,) if _has_shift(material) else ()
     directions = (DIRECTIONS,) if _has_directions(material) else ()
-    return (*SECTIONS[:place], *shift, *directions, *SECTIONS[place:])
+    learnt = (LEARNT,) if _has_learnt(material) else ()
+    return (*SECTIONS[:place], *shift, *directions, *learnt, *SECTIONS[place:])
 
 
 def _section(key: str, *children: Child) -> Markup:
-    return element("section", element("h2", dict((*SECTIONS, SHIFT, DIRECTIONS))[key]), *children, id=key)
+    return element(
+        "section", element("h2", dict((*SECTIONS, SHIFT, DIRECTIONS, LEARNT))[key]), *children, id=key
+    )
 
 
 def _has_shift(material: Material) -> bool:
@@ -106,6 +112,14 @@ def _directions(material: Material, gallery: Gallery) -> Markup | None:
     if not _has_directions(material):
         return None
     return _section("directions", *directions_blocks(material, gallery.directions))
+
+
+def _has_learnt(material: Material) -> bool:
+    return bool(material.learnt or material.unlearnt)
+
+
+def _learnt(material: Material, gallery: Gallery) -> Markup | None:
+    return _section("learnt", *learnt_blocks(material, gallery.learnt)) if _has_learnt(material) else None
 
 
 def _answer(material: Material, gallery: Gallery) -> Markup:

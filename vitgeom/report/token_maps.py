@@ -4,176 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vitgeom.report import palette
-from vitgeom.report.directed_decoder import DecoderDirections, TokenMap
+from vitgeom.report.directed_decoder import DecoderDirections
 from vitgeom.report.directed_pair import DirectedPair
 from vitgeom.report.drawing import Drawing
-from vitgeom.report.markup import Markup, element, join
-from vitgeom.report.numbers import percent
-
-WIDTH = 360
-GAP = 12
-LINE = 17
-DARKEST = 0.85
-"""Opacity of the most important patch: the picture still shines through."""
-FAINT = 0.45
-"""Opacity of a picture below its map."""
-SCALE = (0.0, 0.25, 0.5, 0.75, 1.0)
+from vitgeom.report.map_rows import MapRow, draw_map_rows
 
 
 def token_maps(pair: DirectedPair, layers: Sequence[DecoderDirections], *, name: str) -> Drawing:
     """Draw the pictures in a row, and below them one row per layer with the importance of every patch over them.
-
-    Colour is importance relative to the largest of the patches of that picture. Below each map stands the share of squared importance that
-    lies on prefix tokens.
 
     Args:
         pair: What the layers belong to.
         layers: One decoder at its layers, with maps of the same images.
         name: Key of the drawing.
     """
-    samples = [shown.sample for shown in layers[0].maps]
-    side_by_side = max(3, len(samples))
-    tile = (WIDTH - GAP * (side_by_side - 1)) / side_by_side
-    high = tile * pair.grid[0] / pair.grid[1]
-    parts: list[Markup] = [_definitions(pair, samples, name, tile, high)]
-    y = 0.0
-    for column in range(len(samples)):
-        parts.append(_picture(name, column, column * (tile + GAP), y, opacity=None))
-    y += high + GAP / 2
-    for one in layers:
-        parts.append(_text(0.0, y + LINE - 4, f"layer {one.layer}"))
-        y += LINE + 2
-        for column, shown in enumerate(one.maps):
-            left = column * (tile + GAP)
-            parts += [
-                _picture(name, column, left, y, opacity=FAINT),
-                _heat(pair, shown, left, y, tile, high),
-                *(
-                    _text(left, y + high + LINE * (line + 1) - 3, words)
-                    for line, words in enumerate(_prefix_words(pair, shown))
-                ),
-            ]
-        y += high + LINE * len(pair.prefix) + GAP
-    parts.append(_scale(y))
-    y += LINE
-    return Drawing(
+    return draw_map_rows(
+        pair,
+        [MapRow(f"layer {one.layer}", one.maps) for one in layers],
         name=name,
         title=f"Where it looks: {layers[0].title}, {pair.label}",
-        description=_words(pair, layers),
-        body=str(join(parts)),
-        view_box=f"-1 -1 {WIDTH + 2} {_number(y)}",
     )
-
-
-def prefix_shares(pair: DirectedPair, shown: TokenMap) -> list[tuple[str, float | None]]:
-    """Return the share of squared importance on each kind of prefix token; None where all importance is zero.
-
-    Args:
-        pair: Says which tokens these are.
-        shown: Importance of one image.
-    """
-    squares = [value**2 for value in shown.importance]
-    total, start, shares = sum(squares), 0, []
-    for kind, count in pair.prefix:
-        part = sum(squares[start : start + count])
-        shares.append((kind, part / total if total > 0 else None))
-        start += count
-    return shares
-
-
-def _definitions(pair: DirectedPair, samples: Sequence[str], name: str, tile: float, high: float) -> Markup:
-    """Embed every picture once; it is shown by reference."""
-    pictures = (
-        element(
-            "image",
-            id=f"{name}-picture-{column}",
-            href=f"data:image/png;base64,{pair.pictures[sample]}",
-            width=_number(tile),
-            height=_number(high),
-            preserveAspectRatio="none",
-        )
-        for column, sample in enumerate(samples)
-    )
-    return element("defs", *pictures)
-
-
-def _picture(name: str, column: int, left: float, top: float, *, opacity: float | None) -> Markup:
-    return element(
-        "use",
-        href=f"#{name}-picture-{column}",
-        x=_number(left),
-        y=_number(top),
-        opacity=None if opacity is None else str(opacity),
-    )
-
-
-def _heat(pair: DirectedPair, shown: TokenMap, left: float, top: float, tile: float, high: float) -> Markup:
-    """Cover a picture with one rectangle per patch, as dense as the patch is important."""
-    patches = shown.importance[pair.num_prefix :]
-    rows, columns = pair.grid
-    largest = max(patches, default=0.0)
-    wide, tall = tile / columns, high / rows
-    cells = [
-        element(
-            "rect",
-            x=_number(left + wide * (place % columns)),
-            y=_number(top + tall * (place // columns)),
-            width=_number(wide),
-            height=_number(tall),
-            fill_opacity=f"{DARKEST * value / largest:.2f}",
-        )
-        for place, value in enumerate(patches)
-        if largest > 0 and value > 0.005 * largest
-    ]
-    frame = element(
-        "rect", x=_number(left), y=_number(top), width=_number(tile), height=_number(high),
-        style=f"fill:none;stroke:var({palette.RULE.variable})",
-    )  # fmt: skip
-    return element("g", element("g", *cells, style=f"fill:var({palette.PERMUTATION.variable})"), frame)
-
-
-def _scale(top: float) -> Markup:
-    """Draw the key: five squares from nothing to the most important patch."""
-    squares = [
-        element(
-            "rect",
-            x=24 * place,
-            y=_number(top),
-            width=24,
-            height=12,
-            fill_opacity=f"{DARKEST * value:.2f}",
-            style=f"fill:var({palette.PERMUTATION.variable});stroke:var({palette.RULE.variable})",
-        )
-        for place, value in enumerate(SCALE)
-    ]
-    words = _text(24.0 * len(SCALE) + 8, top + 11, "0 to the largest patch")
-    return element("g", *squares, words)
-
-
-def _text(x: float, y: float, words: str) -> Markup:
-    return element(
-        "text", words, x=_number(x), y=_number(y), style=f"font-size:12px;fill:var({palette.INK.variable})"
-    )
-
-
-def _prefix_words(pair: DirectedPair, shown: TokenMap) -> list[str]:
-    return [f"{kind}: {percent(share)}" for kind, share in prefix_shares(pair, shown)]
-
-
-def _words(pair: DirectedPair, layers: Sequence[DecoderDirections]) -> str:
-    told = []
-    for one in layers:
-        for shown in one.maps:
-            patches = shown.importance[pair.num_prefix :]
-            best = max(range(len(patches)), key=patches.__getitem__, default=0)
-            row, column = divmod(best, pair.grid[1])
-            rest = "".join(f", {words}" for words in _prefix_words(pair, shown))
-            told.append(
-                f"layer {one.layer}, {shown.sample}: most in row {row + 1} of {pair.grid[0]}, column {column + 1} of {pair.grid[1]}{rest}"
-            )
-    return f"Importance of each patch, relative to the largest, over the pictures; share of prefix tokens in squared importance. {'; '.join(told)}."
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")

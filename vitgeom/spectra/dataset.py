@@ -184,7 +184,9 @@ def aggregate(
     return DatasetDiagnosis(
         images=len(images),
         figures={
-            name: _summary([each.figures[name] for each in images], num_resamples, generator)
+            name: summary(
+                [each.figures[name] for each in images], num_resamples=num_resamples, generator=generator
+            )
             for name in FIGURES
         },
         kappa_caps_R=_mean_curve([each.kappa_caps_R for each in images if each.kappa_caps_R is not None]),
@@ -193,7 +195,19 @@ def aggregate(
     )
 
 
-def _summary(values: list[float | None], num_resamples: int, generator: Generator) -> Summary | None:
+def summary(
+    values: Sequence[float | None], *, num_resamples: int = 1000, generator: Generator
+) -> Summary | None:
+    """Summarise one figure over independent images.
+
+    Args:
+        values: One per image, None where undefined.
+        num_resamples: Of the bootstrap.
+        generator: The only source of randomness.
+
+    Returns:
+        None if it is undefined for every image.
+    """
     defined = torch.tensor([value for value in values if value is not None], dtype=torch.float64)
     if len(defined) == 0:
         return None

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.browser import CHROMIUM, measure
 from tests.support.directed_results import directed_pair
+from tests.support.learnt_results import learnt_pair
 from tests.support.report_results import combination, material, no_errors, not_beyond_chance
 from vitgeom.report.combination import Failure
 from vitgeom.report.gallery import paint_gallery
@@ -28,7 +29,7 @@ def page() -> str:
     directed = directed_pair(
         decoders=(("cls", 4), ("a_decoder_of_ones_own", 8)), local=("a_decoder_of_ones_own",)
     )
-    shown = dataclasses.replace(shown, directed=(directed,))
+    shown = dataclasses.replace(shown, directed=(directed,), learnt=(learnt_pair(),))
     return render_page(shown, gallery=paint_gallery(shown))
 
 

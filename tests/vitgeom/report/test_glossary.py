@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from tests.support.directed_results import directed_pair
+from tests.support.learnt_results import learnt_pair
 from tests.support.report_results import combination
-from vitgeom.report import directions_tables, tables
+from vitgeom.report import directions_tables, learnt_tables, tables
 from vitgeom.report.glossary import TERMS, glossary
 
 
@@ -33,3 +34,28 @@ def test_words_of_the_tables_of_directions_are_explained() -> None:
     ):
         assert word in table
         assert word in explained
+
+
+def test_words_of_the_tables_of_learnt_metrics_are_explained() -> None:
+    explained = " ".join(term + words for term, words in TERMS)
+    pair = learnt_pair()
+    table = "".join(
+        [
+            *(learnt_tables.importance(pair, one) for one in pair.decoders),
+            learnt_tables.alignment(pair),
+            learnt_tables.bottlenecks(pair),
+        ]
+    )
+    for word in (
+        "two estimates",
+        "block norms",
+        "importance head",
+        "Spectral Pullback Network",
+        "one subspace for all images",
+        "bottleneck",
+        "V1",
+        "ρ",
+    ):
+        assert word in table
+        assert word in explained
+    assert "ebuild error" in explained

@@ -7,9 +7,11 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from tests.support.directed_results import GRID, PREFIX, TOKENS, directed_pair
-from vitgeom.report.directed_decoder import DecoderDirections, TokenMap
+from vitgeom.report.directed_decoder import DecoderDirections
 from vitgeom.report.directed_pair import DirectedPair
-from vitgeom.report.token_maps import DARKEST, prefix_shares, token_maps
+from vitgeom.report.map_rows import DARKEST, prefix_shares
+from vitgeom.report.pictured_tokens import TokenMap
+from vitgeom.report.token_maps import token_maps
 
 SVG = "{http://www.w3.org/2000/svg}"
 NUM_PREFIX = sum(PREFIX.values())

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from vitgeom.errors import InvalidInput
+from vitgeom.sorted_header import with_sorted_header
 
 
 def write_weights(
@@ -49,15 +50,3 @@ def write_weights(
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(with_sorted_header(safetensors.torch.save(state, metadata=metadata)))
-
-
-def with_sorted_header(content: bytes) -> bytes:
-    """Return a safetensors file with its header's keys in order; the library writes metadata in an order that changes.
-
-    Args:
-        content: 8 bytes of header length, a JSON header padded with spaces, tensors.
-    """
-    length = int.from_bytes(content[:8], "little")
-    header = json.dumps(json.loads(content[8 : 8 + length]), sort_keys=True, separators=(",", ":")).encode()
-    padded = header.ljust(-(-len(header) // 8) * 8)
-    return len(padded).to_bytes(8, "little") + padded + content[8 + length :]

@@ -28,6 +28,23 @@ class AdamW:
         self._learning_rate, self._decay = learning_rate, weight_decay
         self._steps = 0
 
+    def moments(self) -> tuple[list[Tensor], list[Tensor], int]:
+        """Return first moments, second moments and steps taken: all that is needed to go on. The tensors are those in use; clone what is to last."""
+        return self._first, self._second, self._steps
+
+    @torch.no_grad()
+    def resume(self, first: Sequence[Tensor], second: Sequence[Tensor], *, steps: int) -> None:
+        """Go on from the moments of another run.
+
+        Args:
+            first: First moments, one per weight; copied.
+            second: Second moments, likewise.
+            steps: How many steps led there.
+        """
+        for mine, given in zip([*self._first, *self._second], [*first, *second], strict=True):
+            mine.copy_(given)
+        self._steps = steps
+
     @torch.no_grad()
     def step(self, gradients: Sequence[Tensor], *, share: float = 1.0) -> None:
         """Take one step.
