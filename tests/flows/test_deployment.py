@@ -64,11 +64,11 @@ def names(prefect: PrefectServer, kind: str, *, field: str = "name") -> list[str
 def test_all_flows_are_deployed_under_the_names_of_their_flows(prefect: PrefectServer) -> None:
     expected = [
         "diagnose",
-        "metric",
         "extract",
         "full-benchmark",
         "fuse",
         "horizontal",
+        "metric",
         "probe",
         "report",
         "shift",
