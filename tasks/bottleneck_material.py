@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torch import Tensor
-from vitgeom.metric.bottleneck import BottleneckLearner, JoinedTaps, TokenExamples, bottleneck_for
 
 from tasks.bottleneck_request import BottleneckRequest
 from tasks.opened import opened_backbone, opened_images
 from tasks.training_work import Material
 from vitgeom.decoders import load_decoder
+from vitgeom.metric.bottleneck import BottleneckLearner, JoinedTaps, TokenExamples, bottleneck_for
 
 
 def material_of(request: BottleneckRequest) -> Material:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-from vitgeom.metric.training import TrainingSettings
 
 from tasks.request import Request
+from vitgeom.metric.training import TrainingSettings
 from vitgeom.store.fingerprint import fingerprint
 
 METRIC_VERSION = 1

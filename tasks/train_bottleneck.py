@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-from vitgeom.metric.bottleneck import ThroughBottleneck, before_after
-
 from tasks.bottleneck_material import joined_of, learner_of, pictures
 from tasks.bottleneck_request import BottleneckRequest
 from tasks.extract_features import PROCESS_BYTES, torch_threads
@@ -13,6 +11,7 @@ from tasks.footprint import peak_bytes
 from tasks.receipt import Receipt
 from tasks.stored_results import finished_results, json_bytes, receipt_of, write_results
 from tasks.training_work import forget_state, train_to_the_end
+from vitgeom.metric.bottleneck import ThroughBottleneck, before_after
 from vitgeom.metric.saving import packed_model
 from vitgeom.seeding import generator_for
 from vitgeom.store.uri import Root

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from vitgeom.metric.bottleneck import load_bottleneck
 
 from tasks.bottleneck_material import joined_of
 from tasks.train_bottleneck import FIGURES, HISTORY, MODEL, run
 from tasks.training_work import PROGRESS, STATE, work
 from tests.support.small_bottleneck import bottleneck_request
 from vitgeom.errors import InvalidInput
+from vitgeom.metric.bottleneck import load_bottleneck
 from vitgeom.store.uri import Root
 
 

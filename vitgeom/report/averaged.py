@@ -9,6 +9,10 @@ from typing import Any
 
 from vitgeom.bootstrap import Interval
 
+ROUNDING = 1e-6
+HALF_PRECISION = 1e-3
+"""Directions that are stored in half precision have lengths that are off by so much: what they hold of themselves is not 1 to the last digit."""
+
 
 @dataclass(frozen=True)
 class Averaged:
@@ -47,7 +51,12 @@ def parse_averaged(found: Mapping[str, Any] | None) -> Averaged | None:
 
 
 def averaged_problems(
-    what: str, found: Averaged | None, *, least: float = -math.inf, most: float = math.inf
+    what: str,
+    found: Averaged | None,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    slack: float = ROUNDING,
 ) -> Iterator[str]:
     """Yield what cannot be in a figure.
 
@@ -56,13 +65,14 @@ def averaged_problems(
         found: The figure.
         least: The least that its mean can be, up to rounding.
         most: The most.
+        slack: What rounding may add.
     """
     if found is None:
         return
     mean = found.mean
     if not (mean.low <= mean.high and all(math.isfinite(end) for end in (mean.value, mean.low, mean.high))):
         yield f"{what} must be a finite number with an interval from low to high, got {mean}"
-    elif not least - 1e-6 <= mean.value <= most + 1e-6:
+    elif not least - slack <= mean.value <= most + slack:
         yield f"{what} must be {least:g} to {most:g}, got {mean.value:g}"
     if found.images < 1 or not found.seeds:
         yield f"{what} must be of at least one image and one seed, got {found.images} and {len(found.seeds)}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vitgeom.report.averaged import Averaged, averaged_problems, parse_averaged
+from vitgeom.report.averaged import HALF_PRECISION, Averaged, averaged_problems, parse_averaged
 from vitgeom.report.learnt_bottleneck import Bottleneck, bottleneck_problems, parse_bottleneck
 from vitgeom.report.learnt_ranks import RankSweep, parse_ranks, rank_problems
 from vitgeom.report.named_decoder import NamedDecoder
@@ -174,7 +174,9 @@ def learnt_problems(one: LearntDecoder) -> Iterator[str]:
         yield from averaged_problems(what, found, least=-1.0, most=1.0)
     if one.alignment is not None:
         for kind in ("learnt", "ceiling", "constant"):
-            yield from averaged_problems(f"V1 ({kind})", getattr(one.alignment, kind), least=0.0, most=1.0)
+            yield from averaged_problems(
+                f"V1 ({kind})", getattr(one.alignment, kind), least=0.0, most=1.0, slack=HALF_PRECISION
+            )
         if not 0 <= one.alignment.chance <= 1:
             yield f"V1 (chance) must be 0 to 1, got {one.alignment.chance}"
     for name, model in one.models.items():

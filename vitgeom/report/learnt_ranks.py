@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from vitgeom.report.averaged import HALF_PRECISION
+
 ENOUGH = 0.9
 """Of the most that any rank captured."""
 
@@ -106,7 +108,7 @@ def rank_problems(sweep: RankSweep | None) -> Iterator[str]:
     for trial in sweep.trials:
         for what in ("captured", "ceiling", "alignment"):
             share = getattr(trial, what)
-            if share is not None and not 0 <= share <= 1 + 1e-6:
+            if share is not None and not 0 <= share <= 1 + HALF_PRECISION:
                 yield f"{what} of rank {trial.rank}, width {trial.hidden} must be a share in 0 to 1, got {share}"
         if trial.rank < 1 or trial.hidden < 1:
             yield f"a trial must have rank and width of at least 1, got {trial.rank} and {trial.hidden}"

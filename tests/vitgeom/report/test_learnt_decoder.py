@@ -95,3 +95,9 @@ def test_what_cannot_be_is_named(change: Any, words: str) -> None:
     content = entry("scenes_depth", asked=("spn", "bottleneck"))
     change(content)
     assert words in next(learnt_problems(parsed(content)))
+
+
+def test_directions_in_half_precision_are_aligned_with_themselves_but_for_rounding() -> None:
+    content = entry("scenes_depth", asked=("spn", "bottleneck"))
+    content["alignment"].update(ceiling=average(1.00001))
+    assert list(learnt_problems(parsed(content))) == []
