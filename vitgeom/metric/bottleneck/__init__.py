@@ -2,9 +2,10 @@
 
 from vitgeom.metric.bottleneck.before_after import BeforeAfter, StageFigures, before_after
 from vitgeom.metric.bottleneck.fit_check import bottleneck_for
-from vitgeom.metric.bottleneck.joined_taps import JoinedTaps, PointOf
+from vitgeom.metric.bottleneck.joined_taps import JoinedTaps
 from vitgeom.metric.bottleneck.learner import BottleneckLearner
 from vitgeom.metric.bottleneck.loading import load_bottleneck
+from vitgeom.metric.bottleneck.point import PointOf
 from vitgeom.metric.bottleneck.through_bottleneck import FromLatents, ThroughBottleneck
 from vitgeom.metric.bottleneck.token_examples import TokenExamples
 from vitgeom.metric.bottleneck.vae import BottleneckVAE, Latents

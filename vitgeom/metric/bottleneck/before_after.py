@@ -6,8 +6,8 @@ n = images, N = tokens, W = numbers per token.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,21 +15,15 @@ from jaxtyping import Float
 from torch import Generator, Tensor
 
 from vitgeom.bootstrap import Interval
-from vitgeom.decoders.output_metrics import EUCLIDEAN, output_metric
+from vitgeom.decoders.output_metrics import EUCLIDEAN
 from vitgeom.errors import InvalidInput, UnknownName
-from vitgeom.linop import JacobianOperator
-from vitgeom.metric.bottleneck.joined_taps import PointOf
-from vitgeom.metric.bottleneck.losses import share_unexplained
+from vitgeom.metric.bottleneck.compared_image import ComparedImage, TruthFigures, compare_image
 from vitgeom.metric.bottleneck.paired_fall import fall
-from vitgeom.metric.bottleneck.through_bottleneck import FromLatents, ThroughBottleneck
+from vitgeom.metric.bottleneck.through_bottleneck import ThroughBottleneck
 from vitgeom.seeding import check_generator
-from vitgeom.spectra import diagnose
-from vitgeom.spectra.dataset import DatasetDiagnosis, ImageFigures, Summary, aggregate, image_of, summary
+from vitgeom.spectra.dataset import DatasetDiagnosis, Summary, aggregate, summary
 
 FALLING = ("participation_ratio", "entropy_rank", "r_90", "stable_rank")
-
-TruthFigures = Callable[[Tensor, Tensor], Mapping[str, float]]
-"""Outputs [1, ...] and truths [1, ...] -> figures by name, as ``vitgeom.decoders.training.objectives.depth_figures``."""
 
 
 @dataclass(frozen=True)
@@ -90,17 +84,6 @@ class BeforeAfter:
         }
 
 
-@dataclass(frozen=True)
-class _Image:
-    """One image, without its arrays."""
-
-    stages: tuple[ImageFigures, ImageFigures, ImageFigures]
-    statuses: tuple[str, str, str]
-    rebuild_error: float
-    task_error: float
-    truth: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-
-
 def before_after(
     through: ThroughBottleneck,
     images: Iterable[Float[Tensor, "3 h w"]],
@@ -139,12 +122,13 @@ def before_after(
     check_generator(generator)
     if (truths is None) != (truth_figures is None):
         raise InvalidInput("truths and truth_figures go together: give both or neither.")
-    settings = {"rank": rank, "recipe": recipe, "budget": budget, "generator": generator}
+    settings: dict[str, Any] = {"metric": metric, "rank": rank, "recipe": recipe, "budget": budget}
+    settings |= {"truth_figures": truth_figures, "generator": generator}
     found = []
     for number, image in enumerate(images):
         truth = _truth_of(truths, number)
         try:
-            found.append(_measured(through, image, metric, settings, truth, truth_figures))
+            found.append(compare_image(through, image, truth=truth, **settings))
         except UnknownName:  # a setting, not the image
             raise
         except InvalidInput as error:
@@ -158,54 +142,7 @@ def _truth_of(truths: Sequence[Tensor | None] | None, number: int) -> Tensor | N
     return truths[number] if truths is not None and number < len(truths) else None
 
 
-def _measured(
-    through: ThroughBottleneck,
-    image: Tensor,
-    metric: str,
-    settings: dict[str, Any],
-    truth: Tensor | None,
-    truth_figures: TruthFigures | None,
-) -> _Image:
-    joined, vae = through.joined, through.vae
-    features = joined.features_of(image)
-    points = (
-        joined.at_features(features),
-        through.at_features(features),
-        FromLatents(through).at_features(features),
-    )
-    prefixes = (joined.num_prefix, joined.num_prefix, 0)
-    diagnoses = [
-        diagnose(_operator(point, metric, num_prefix=prefix), **settings)
-        for point, prefix in zip(points, prefixes, strict=True)
-    ]
-    with torch.no_grad():
-        rebuilt = through.rebuilt(features)
-        original_output, output = joined(features)[None], joined(rebuilt)[None]
-        scaled = [vae.scale.standardised(tokens[None]) for tokens in (rebuilt, features)]
-    held = {}
-    if truth is not None and truth_figures is not None:
-        held = {
-            name: (float(value), float(truth_figures(output, truth[None])[name]))
-            for name, value in truth_figures(original_output, truth[None]).items()
-        }
-    first, second, third = (image_of(each) for each in diagnoses)
-    statuses = ["none" if each.ranks.r_90 is None else each.ranks.r_90.status for each in diagnoses]
-    return _Image(
-        (first, second, third),
-        (statuses[0], statuses[1], statuses[2]),
-        float(share_unexplained(*scaled, variance=vae.token_variance)),
-        float(share_unexplained(output, original_output, variance=vae.output_variance)),
-        held,
-    )
-
-
-def _operator(point: PointOf, metric: str, *, num_prefix: int) -> JacobianOperator:
-    with torch.no_grad():
-        weighed = output_metric(metric, point(point.features))
-    return JacobianOperator(point, point.features, output_metric=weighed, num_prefix=num_prefix)
-
-
-def _summarised(found: Sequence[_Image], *, num_resamples: int, generator: Generator) -> BeforeAfter:
+def _summarised(found: Sequence[ComparedImage], *, num_resamples: int, generator: Generator) -> BeforeAfter:
     if not found:
         raise InvalidInput("images must hold at least one picture, got none.")
     bootstrap: dict[str, Any] = {"num_resamples": num_resamples, "generator": generator}
@@ -243,6 +180,6 @@ def _summarised(found: Sequence[_Image], *, num_resamples: int, generator: Gener
     )
 
 
-def _column(found: Sequence[_Image], stage: int, name: str) -> Tensor:
+def _column(found: Sequence[ComparedImage], stage: int, name: str) -> Tensor:
     values = [each.stages[stage].figures[name] for each in found]
     return torch.tensor([float("nan") if value is None else value for value in values], dtype=torch.float64)

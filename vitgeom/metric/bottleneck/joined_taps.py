@@ -6,9 +6,6 @@ differentiated at, all its taps are features here: none is held fixed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -18,31 +15,7 @@ from vitgeom.decoders import TappedDecoder
 from vitgeom.decoders.refusals import check_finite
 from vitgeom.decoders.trunk import BackboneTrunk
 from vitgeom.errors import InvalidInput
-
-
-@dataclass(frozen=True, eq=False)
-class PointOf:
-    """A function at one image, as operators want it: ``JacobianOperator(point, point.features)``.
-
-    Attributes:
-        name: How reports call it.
-        layer: Blocks that have run before the features.
-        features: The image's own, detached.
-        function: Of any such features.
-    """
-
-    name: str
-    layer: int
-    features: Tensor
-    function: Callable[[Tensor], Tensor]
-
-    def __call__(self, features: Tensor) -> Tensor:
-        """Return the output for any features.
-
-        Args:
-            features: Of the shape and dtype of the image's own.
-        """
-        return self.function(features)
+from vitgeom.metric.bottleneck.point import PointOf
 
 
 class JoinedTaps:

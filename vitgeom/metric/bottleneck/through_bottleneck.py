@@ -8,7 +8,8 @@ from torch import Tensor
 
 from vitgeom.decoders.frozen import frozen_copy
 from vitgeom.metric.bottleneck.fit_check import check_fits
-from vitgeom.metric.bottleneck.joined_taps import JoinedTaps, PointOf
+from vitgeom.metric.bottleneck.joined_taps import JoinedTaps
+from vitgeom.metric.bottleneck.point import PointOf
 from vitgeom.metric.bottleneck.vae import BottleneckVAE
 
 
