@@ -11,7 +11,7 @@ import statistics
 import torch
 
 from tests.benchmarks.bench_capture import clock
-from tests.benchmarks.direction_cases import LAYER, RANK, DirectionCase, dinov2_case, nano_case
+from tests.benchmarks.direction_cases import RANK, DirectionCase, dinov2_case, nano_case
 from tests.benchmarks.rows import Row, table
 from vitgeom.metric import SpectralPullbackNetwork
 
@@ -41,7 +41,7 @@ def compared(case: DirectionCase, *, width: int, bar: float | None) -> Row:
     )
     ratio = statistics.median(ratios)
     return Row(
-        name=f"{VECTORS} quadratic forms of the metric of rank {RANK}, {case.name}, class token from layer {LAYER}",
+        name=f"{VECTORS} quadratic forms of the metric of rank {RANK}, {case.name}",
         bar="reported" if bar is None else f">= {bar:.0f}x",
         peer=f"{statistics.median(times['exact'][1:]):.2g} s ({VECTORS} products J v)",
         ours=f"{statistics.median(times['learnt'][1:]):.2g} s",

@@ -81,7 +81,8 @@ class PullbackMetric:
         v_BKP, single = self._flat(v)
         c_BKR = v_BKP @ self.columns.to(v)
         q_BK = (c_BKR.square() * self.energies[:, None, :].to(v)).sum(dim=2)
-        q_BK = q_BK + self.eps * v_BKP.square().sum(dim=2)
+        if self.eps:
+            q_BK = q_BK + self.eps * torch.linalg.vector_norm(v_BKP, dim=2).square()
         return q_BK[:, 0] if single else q_BK
 
     def distance(self, a: Float[Tensor, ...], b: Float[Tensor, ...]) -> Float[Tensor, ...]:

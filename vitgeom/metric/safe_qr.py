@@ -12,6 +12,7 @@ about t. Then Q = X^ R^-1 with X^T X^ = R^T R (Cholesky QR; Fukaya et al. 2014),
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -52,7 +53,7 @@ def orthonormal_columns(x_BNR: Float[Tensor, "b n r"]) -> Float[Tensor, "b n r"]
         )
     with torch.autocast(x_BNR.device.type, enabled=False):
         x_BNR = x_BNR if x_BNR.dtype == torch.float64 else x_BNR.float()
-        p_NR = _fixed_columns(x_BNR)
+        p_NR = _fixed_columns(*x_BNR.shape[1:], dtype=x_BNR.dtype, device=x_BNR.device)
         q_BNR = _first_pass(x_BNR, p_NR)
         return q_BNR if _orthonormal(q_BNR) else _second_pass(q_BNR)
 
@@ -92,17 +93,21 @@ def _orthonormal(q_BNR: Tensor) -> bool:
     return bool(error.abs().max() < _CLEAN) if error.numel() else True
 
 
-def _fixed_columns(like_BNR: Tensor) -> Tensor:
-    """Return r orthonormal columns: cosines of r frequencies with their rows in an order that steps through them by the golden ratio."""
-    n, r = like_BNR.shape[1:]
+@lru_cache(maxsize=4)
+@torch.inference_mode(False)
+def _fixed_columns(n: int, r: int, *, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return r orthonormal columns: cosines of r frequencies with their rows in an order that steps through them by the golden ratio.
+
+    Kept for the shapes of late: they cost more than the rest of the orthonormalisation.
+    """
     stride = next(step for step in range(max(1, round(n * 0.618)), 2 * n + 2) if math.gcd(step, n) == 1)
-    place = torch.arange(n, device=like_BNR.device) * stride % n
+    place = torch.arange(n, device=device) * stride % n
     # The highest frequencies of the cosine basis: smooth fields over tokens or channels are far from them.
-    frequency = n - 1 - torch.arange(r, device=like_BNR.device)
+    frequency = n - 1 - torch.arange(r, device=device)
     angle = (2 * place[:, None] + 1) * frequency % (4 * n)
     columns = torch.cos(angle.double() * (math.pi / (2 * n))) * math.sqrt(2 / n)
     columns[:, frequency == 0] /= math.sqrt(2)
-    return columns.to(like_BNR)
+    return columns.to(dtype)
 
 
 class _Gram(Function):
