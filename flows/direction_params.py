@@ -87,13 +87,16 @@ class MetricTraining(Block):
 
 
 class BottleneckModel(Block):
-    """Sizes and loss of the registers in front of a head, and the products of each diagnosis before and after."""
+    """Sizes and loss of the registers between taps and head, the products of each diagnosis before and after, and what differs from other trainings."""
 
     registers: Count
     latent: Count
     kl_weight: Annotated[Real, Field(ge=0)]
     task_weight: Annotated[Real, Field(ge=0)]
     budget: Count
+    images: Count
+    epochs: Count
+    learning_rate: Annotated[Real, Field(gt=0)]
 
 
 class RankSweep(Block):

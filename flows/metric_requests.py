@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from flows.cell import Cell
@@ -15,6 +16,14 @@ from tasks.target_images import spread_images
 from tasks.target_request import DecoderRef, TargetSettings
 
 SPLITS = ("train", "val", "test")
+
+
+@dataclass(frozen=True)
+class Places:
+    """What tokens are: how many at the start are no patches, and how the others lie (rows, columns); latents lie nowhere."""
+
+    num_prefix: int = 0
+    grid: tuple[int, int] | None = None
 
 
 def target_settings(wanted: Resolved, *, again: bool) -> TargetSettings:
@@ -38,16 +47,27 @@ def target_settings(wanted: Resolved, *, again: bool) -> TargetSettings:
     )
 
 
+def latents_settings(wanted: Resolved, *, again: bool) -> TargetSettings:
+    """Return how targets of a bottleneck's latents are made: no more directions than there are latents.
+
+    Args:
+        wanted: The study.
+        again: Whether it is the second estimate.
+    """
+    settings, shape = target_settings(wanted, again=again), wanted.params.metric.bottleneck
+    return settings.model_copy(update={"rank": min(settings.rank, shape.registers * shape.latent)})
+
+
 def request_for(
-    sealed: Receipt, learner: LearnerName, *, seed: int, num_prefix: int, wanted: Resolved
+    sealed: Receipt, learner: LearnerName, places: Places, *, seed: int, wanted: Resolved
 ) -> MetricRequest:
     """Return the request of one model.
 
     Args:
         sealed: Seal of its targets.
         learner: Which model.
+        places: What its tokens are.
         seed: Of weights and batches.
-        num_prefix: Tokens that are no patches.
         wanted: The study.
     """
     params = wanted.params.metric
@@ -59,8 +79,8 @@ def request_for(
         manifest_digest=sealed.digest,
         learner=learner,
         target=params.target,
-        rank=params.rank,
-        num_prefix=num_prefix,
+        rank=min(params.rank, sealed.detail["rank"]),
+        **asdict(places),
         model=ModelSettings(**params.model.model_dump()),
         training=training,
         seed=seed,
@@ -70,12 +90,12 @@ def request_for(
     )
 
 
-def rank_request_for(sealed: Receipt, *, num_prefix: int, wanted: Resolved) -> RankSweepRequest:
+def rank_request_for(sealed: Receipt, places: Places, *, wanted: Resolved) -> RankSweepRequest:
     """Return the request of a sweep over ranks.
 
     Args:
         sealed: Seal of its targets.
-        num_prefix: Tokens that are no patches.
+        places: What its tokens are.
         wanted: The study.
     """
     params = wanted.params.metric
@@ -87,7 +107,7 @@ def rank_request_for(sealed: Receipt, *, num_prefix: int, wanted: Resolved) -> R
         hidden=tuple(sorted(params.sweep.hidden)),
         heads=params.model.heads,
         blocks=params.model.blocks,
-        num_prefix=num_prefix,
+        **asdict(places),
         training={**params.training.model_dump(), "device": params.device},
         seed=params.seeds[0],
         grace_epochs=params.sweep.grace_epochs,
@@ -115,7 +135,8 @@ def bottleneck_request_for(
         sizes: Images of each split of the dataset.
         wanted: The study.
     """
-    params = wanted.params.metric
+    params, own = wanted.params.metric, {"epochs", "learning_rate"}
+    images = {**params.images.model_dump(), "train": params.bottleneck.images}
     on_ray = wanted.params.engine.kind == "ray"
     return BottleneckRequest(
         store=wanted.store,
@@ -126,10 +147,14 @@ def bottleneck_request_for(
         weights_digest=weights_digest,
         decoder=decoder.name,
         metric=decoder.metric,
-        images={split: spread_images(sizes[split], count=getattr(params.images, split)) for split in SPLITS},
-        **params.bottleneck.model_dump(),
+        images={split: spread_images(sizes[split], count=count) for split, count in images.items()},
+        **params.bottleneck.model_dump(exclude=own | {"images"}),
         **params.model_dump(include={"rank", "recipe", "num_bootstrap", "threads"}),
-        training={**params.training.model_dump(), "device": params.device},
+        training={
+            **params.training.model_dump(),
+            **params.bottleneck.model_dump(include=own),
+            "device": params.device,
+        },
         seed=params.seeds[0],
         trainer="ray" if on_ray else "here",
         workers=params.workers if on_ray else 1,

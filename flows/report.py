@@ -20,6 +20,7 @@ from flows.steps import flow, task
 from flows.study import Resolved, Study
 from tasks import fit_fusion, fit_horizontal, fit_probes, render_report
 from tasks.extraction_cost import extraction_cost
+from tasks.metric_times import metric_times
 from tasks.receipt import Receipt
 from tasks.report_request import (
     CombinationSource,
@@ -101,7 +102,9 @@ def request_for_page(
         metrics=tuple(
             source
             for cell in wanted.cells
-            for source in _metrics(cell, results, unlearnt.get(cell.name), extracted=cell in finished)
+            for source in _metrics(
+                cell, results, unlearnt.get(cell.name), store=wanted.store, extracted=cell in finished
+            )
         ),
         costs=tuple(cost for cell in finished for cost in _costs(cell, wanted, results)),
         provenance=provenance(wanted.params),
@@ -163,7 +166,9 @@ def _directions(
         yield named(figures=str(results.directions(cell).absolute()))
 
 
-def _metrics(cell: Cell, results: Results, problem: str | None, *, extracted: bool) -> Iterator[MetricSource]:
+def _metrics(
+    cell: Cell, results: Results, problem: str | None, *, store: str, extracted: bool
+) -> Iterator[MetricSource]:
     """Yield what models learnt of that, if they were trained."""
     named = partial(MetricSource, dataset=cell.dataset_name, backbone=cell.backbone)
     found = None if problem else results.read_metric(cell)
@@ -173,7 +178,9 @@ def _metrics(cell: Cell, results: Results, problem: str | None, *, extracted: bo
     if reason:
         yield named(failed=reason)
     elif found is not None:
-        yield named(figures=str(results.metric(cell).absolute()))
+        yield named(
+            figures=str(results.metric(cell).absolute()), seconds_per_image=_metric_times(store, found)
+        )
 
 
 def _outdated(
@@ -219,6 +226,14 @@ def _times(stored: Callable[[], Receipt | None]) -> dict[str, float]:
     except StoreError:
         return {}
     return {} if fused is None else dict(fused.detail["seconds_per_image"])
+
+
+def _metric_times(store: str, found: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return what was measured when models were trained; likewise."""
+    try:
+        return metric_times(store, found)
+    except StoreError:
+        return {}
 
 
 def _notes(cells: Sequence[Cell], results: Results) -> Iterator[DatasetNote]:

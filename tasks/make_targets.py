@@ -19,13 +19,14 @@ from tasks.decoding import image_batches
 from tasks.extract_features import PROCESS_BYTES, torch_threads
 from tasks.footprint import peak_bytes
 from tasks.opened import opened_backbone, opened_images
+from tasks.opened_decoder import opened_decoder, prefix_of
 from tasks.range_receipt import range_receipt
 from tasks.receipt import Receipt
 from tasks.target_figures import image_figures, read_figures, write_figures
 from tasks.target_request import TargetRequest
 from vitgeom.backbones import Backbone
 from vitgeom.data import Split
-from vitgeom.decoders import BoundDecoder, jacobian_of, load_decoder
+from vitgeom.decoders import BoundDecoder, jacobian_of
 from vitgeom.decoders.output_metrics import output_metric
 from vitgeom.errors import CorruptData
 from vitgeom.linop import LinearOperator
@@ -124,7 +125,8 @@ def _diagnosed(
     request: TargetRequest, split: Split, backbone: Backbone
 ) -> tuple[list[_Diagnosed], dict[str, str]]:
     """Return what each image comes to, and how products were computed."""
-    decoder = load_decoder(request.decoder.name, backbone, layer=request.decoder.layer)
+    decoder = opened_decoder(request.decoder, backbone, store=request.store)
+    num_prefix = prefix_of(request.decoder, backbone)
     found: list[_Diagnosed] = []
     paths: dict[str, str] = {}
     for image in request.images:
@@ -134,15 +136,21 @@ def _diagnosed(
             )
         )
         bound = decoder.at(pixels)
-        operator = jacobian_of(bound, backbone, metric=request.decoder.metric, max_bytes=request.max_bytes)
+        operator = jacobian_of(
+            bound,
+            backbone,
+            metric=request.decoder.metric,
+            max_bytes=request.max_bytes,
+            num_prefix=num_prefix,
+        )
         paths = {"jvp_path": operator.jvp_path, "vjp_path": operator.vjp_path}
         diagnosis = diagnose(
             operator,
             rank=request.rank,
             recipe=request.recipe,
             budget=request.budget,
-            num_tokens=backbone.spec.layout.num_tokens,
-            num_prefix=backbone.spec.layout.num_prefix,
+            num_tokens=len(bound.features),
+            num_prefix=num_prefix,
             generator=generator_for(request.seed, "targets", str(split.sample_ids[image])),
         )
         checks = _checks(request, diagnosis, operator, bound) if request.checks else {}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import statistics
+import time
 from typing import Any
 
 import torch
@@ -14,6 +16,8 @@ from vitgeom.metric.training import Learner, figures_per_image
 from vitgeom.store.targets import TargetStore
 
 SPLIT = "test"
+TIMED = 20
+"""Images whose time is taken."""
 
 
 def judged(request: MetricRequest, learner: Learner, store: TargetStore) -> dict[str, Any]:
@@ -36,22 +40,41 @@ def judged(request: MetricRequest, learner: Learner, store: TargetStore) -> dict
         "importance": [
             [float(f"{value:.6g}") for value in image]
             for rows in torch.arange(examples.num_images).split(request.settings.batch_size)
-            for image in importance_of(learner, examples.batch(rows)["features"]).tolist()
+            for image in importance_of(learner, examples.batch(rows)["features"], grid=request.grid).tolist()
         ],
     }
 
 
 @torch.no_grad()
-def importance_of(learner: Learner, features_BND: Tensor) -> Tensor:
+def importance_of(learner: Learner, features_BND: Tensor, *, grid: tuple[int, int] | None) -> Tensor:
     """Return the importance [B, N] that a model gives to every token.
 
     Args:
         learner: Its module returns importance, or a metric that has one.
         features_BND: Tokens.
+        grid: Rows and columns of their patches.
     """
     learner.module.eval()
-    said = learner.module(features_BND)
+    said = learner.module(features_BND, grid=grid)
     return said if isinstance(said, Tensor) else said.token_importance()
+
+
+def seconds_per_image(request: MetricRequest, learner: Learner, store: TargetStore) -> float:
+    """Return what one answer for one image takes, the median over the first test images; their tokens are there already.
+
+    Args:
+        request: Which model.
+        learner: Its module is trained.
+        store: Targets with a test split.
+    """
+    rows = torch.arange(min(TIMED, store.splits[SPLIT]))
+    tokens = examples_of(request, store, SPLIT).batch(rows)["features"]
+    times = []
+    for each in (tokens[:1], *tokens.split(1)):  # the first one warms up
+        began = time.perf_counter()
+        importance_of(learner, each, grid=request.grid)
+        times.append(time.perf_counter() - began)
+    return statistics.median(times[1:])
 
 
 def _plain(value: float) -> float | None:

@@ -40,7 +40,7 @@ def learner_of(request: MetricRequest, store: TargetStore) -> Learner:
     width = store.layout.width
     if request.learner == "importance":
         head = ImportanceHead(width, num_prefix=request.num_prefix, seed=request.seed)
-        return ImportanceLearner(head)
+        return ImportanceLearner(head, grid=request.grid)
     if request.rank > store.layout.num_tokens * width:
         raise InvalidInput(
             f"rank must be at most {store.layout.num_tokens * width}, tokens x width, got {request.rank}."
@@ -52,7 +52,7 @@ def learner_of(request: MetricRequest, store: TargetStore) -> Learner:
         seed=request.seed,
         **request.model.model_dump(),
     )
-    return SpnLearner(network, beta=request.settings.beta)
+    return SpnLearner(network, beta=request.settings.beta, grid=request.grid)
 
 
 def examples_of(request: MetricRequest, store: TargetStore, split: str) -> TargetExamples:

@@ -33,7 +33,7 @@ class ModelSettings(BaseModel):
 class MetricRequest(Request):
     """One model on the targets at ``address``, which hold the splits train, val (decides which epoch) and test (judges).
 
-    ``target`` is what the importance head learns: importance from the directions stored, or the untruncated block norms. ``rank`` is that of the
+    ``num_prefix`` tokens are no patches; ``grid`` says how the others lie, rows x columns. ``target`` is what the importance head learns: importance from the directions stored, or the untruncated block norms. ``rank`` is that of the
     network: at most the directions stored. ``training`` holds the fields of ``vitgeom.metric.training.TrainingSettings`` that are not left at
     their defaults; its seed is ``seed``.
 
@@ -50,6 +50,7 @@ class MetricRequest(Request):
     target: Literal["importance", "block_norms"] = "importance"
     rank: int = Field(ge=1)
     num_prefix: int = Field(ge=0)
+    grid: tuple[int, int] | None = None
     model: ModelSettings = ModelSettings()
     training: dict[str, Any] = Field(default_factory=dict)
     seed: int = Field(default=0, ge=0)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tasks.opened import opened_backbone, opened_images
+from tasks.opened_decoder import opened_decoder
 from tasks.target_figures import read_figures
 from tasks.target_images import spread_images
 from tasks.target_request import DecoderRef, TargetFootprint, TargetRequest, TargetSettings
 from vitgeom.backbones import Backbone, BackboneRef
 from vitgeom.data import DatasetRef, LabelledImages
-from vitgeom.decoders import load_decoder
 from vitgeom.decoders.embedded_heads import SCENE_HEADS, head_path
 from vitgeom.errors import CorruptData, InvalidInput
 from vitgeom.store.address import TargetAddress, describe_targets
@@ -76,7 +76,8 @@ def plan_targets(
     backbone = backbone.at_size(settings.image_size)
     data = opened_images(dataset.to_json())
     model = opened_backbone(backbone.to_json(), device="cpu")
-    load_decoder(decoder.name, model, layer=decoder.layer)  # refuses what cannot be, before anything is made
+    # Refuses what cannot be, before anything is made.
+    tokens_shape = opened_decoder(decoder, model, store=store).features_shape
     images = {
         split: spread_images(_rows(data, split), count=settings.images_of(split)) for split in settings.splits
     }
@@ -84,7 +85,7 @@ def plan_targets(
         dataset_digest=data.digest,
         weights_digest=model.spec.weights_digest,
         preprocessing=model.spec.preprocessing,
-        decoder={**decoder.model_dump(), "head": _head_digest(decoder.name, model)},
+        decoder={**decoder.to_json(), "head": _head_digest(decoder.name, model)},
         recipe={
             **settings.model_dump(include={"rank", "recipe", "budget", "seed", "checks"}),
             "images": {split: list(rows) for split, rows in images.items()},
@@ -95,9 +96,15 @@ def plan_targets(
         description, dataset=dataset.slug, backbone=backbone.slug, decoder=decoder.label
     )
     targets = _store(
-        Root(store), address, description, data=data, model=model, images=images, settings=settings
+        Root(store),
+        address,
+        description,
+        data=data,
+        tokens_shape=tokens_shape,
+        images=images,
+        settings=settings,
     )
-    footprint = _footprint(model)
+    footprint = _footprint(model, tokens_shape)
     return TargetPlan(
         store=store,
         address=address.path,
@@ -137,7 +144,7 @@ def _store(
     description: dict[str, Any],
     *,
     data: LabelledImages,
-    model: Backbone,
+    tokens_shape: tuple[int, int],
     images: dict[str, tuple[int, ...]],
     settings: TargetSettings,
 ) -> TargetStore:
@@ -148,8 +155,8 @@ def _store(
         address,
         description=description,
         splits={split: len(rows) for split, rows in images.items()},
-        num_tokens=model.spec.layout.num_tokens,
-        width=model.spec.width,
+        num_tokens=tokens_shape[0],
+        width=tokens_shape[1],
         rank=settings.rank,
         storage_dtype=settings.storage,
         rows_per_range=there.rows_per_range if there else settings.rows_per_range,
@@ -183,12 +190,12 @@ def _head_digest(name: str, backbone: Backbone) -> str | None:
     return hashlib.sha256(head_path(name, backbone.spec.architecture).read_bytes()).hexdigest()
 
 
-def _footprint(model: Backbone) -> TargetFootprint:
+def _footprint(model: Backbone, tokens_shape: tuple[int, int]) -> TargetFootprint:
     spec = model.spec
     return TargetFootprint(
         num_layers=spec.num_blocks,
-        num_tokens=spec.layout.num_tokens,
-        width=spec.width,
+        num_tokens=max(spec.layout.num_tokens, tokens_shape[0]),
+        width=max(spec.width, tokens_shape[1]),
         image_pixels=spec.image_size[0] * spec.image_size[1],
         weight_bytes=sum(
             tensor.numel() * tensor.element_size() for tensor in model.model.state_dict().values()

@@ -30,6 +30,7 @@ class RankSweepRequest(Request):
     heads: int = Field(default=4, ge=1)
     blocks: int = Field(default=2, ge=1)
     num_prefix: int = Field(ge=0)
+    grid: tuple[int, int] | None = None
     training: dict[str, Any] = Field(default_factory=dict)
     seed: int = Field(default=0, ge=0)
     grace_epochs: int = Field(default=5, ge=1)
@@ -76,6 +77,7 @@ class RankSweepRequest(Request):
                     "address",
                     "manifest_digest",
                     "num_prefix",
+                    "grid",
                     "training",
                     "seed",
                     "threads",

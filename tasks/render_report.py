@@ -178,7 +178,12 @@ def _material(request: RenderRequest) -> Material:
             if source.failed is not None
         ),
         learnt=tuple(
-            parse_learnt_pair(dataset=source.dataset, backbone=source.backbone, content=_read(source.figures))
+            parse_learnt_pair(
+                dataset=source.dataset,
+                backbone=source.backbone,
+                content=_read(source.figures),
+                seconds=source.seconds_per_image,
+            )
             for source in request.metrics
             if source.failed is None
         ),

@@ -136,12 +136,16 @@ class DirectionSource(_Small):
 
 
 class MetricSource(_Small):
-    """What models learnt of the directions and tokens of one pair: the URI of the figures, or the reason why they cannot be shown."""
+    """What models learnt of the directions and tokens of one pair: the URI of the figures, or the reason why they cannot be shown.
+
+    ``seconds_per_image`` are measured times by decoder and layer, then by model, which no result file holds.
+    """
 
     dataset: str
     backbone: str
     figures: str | None = None
     failed: str | None = None
+    seconds_per_image: dict[str, dict[str, float]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _made_or_failed(self) -> MetricSource:

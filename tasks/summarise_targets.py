@@ -100,7 +100,7 @@ def _pair(
     )
     sigma = targets.read(SPLIT, "singular_values")
     return {
-        "decoder": decoder.model_dump(),
+        "decoder": decoder.to_json(),
         "shape": images[0]["shape"],
         "rank": targets.layout.rank,
         "recipe": receipt.detail["recipe"],

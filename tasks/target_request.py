@@ -12,14 +12,27 @@ from vitgeom.decoders.output_metrics import EUCLIDEAN
 Recipe = Literal["auto", "exact", "krylov", "reference"]
 
 
+class TrainedBottleneck(BaseModel):
+    """Results of the task ``train_bottleneck``: their place below the root of the store, and the digest that says which they are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: str = Field(min_length=1)
+    digest: str = Field(min_length=1)
+
+
 class DecoderRef(BaseModel):
-    """A decoder by its name in ``vitgeom.decoders.DECODERS``, the blocks that have run before its features, and how its output is measured."""
+    """A decoder by its name in ``vitgeom.decoders.DECODERS``, the blocks that have run before its features, and how its output is measured.
+
+    With ``behind``, its features are the latents of that bottleneck, not the tokens of a layer; ``layer`` is that of its last tap.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(min_length=1)
     layer: int = Field(ge=0)
     metric: str = EUCLIDEAN
+    behind: TrainedBottleneck | None = None
 
     @classmethod
     def spelled(cls, text: str, *, layer: int) -> DecoderRef:
@@ -36,7 +49,11 @@ class DecoderRef(BaseModel):
     def label(self) -> str:
         """A path-safe name."""
         name = self.name if self.metric == EUCLIDEAN else f"{self.name}-{self.metric}"
-        return f"{name}-layer{self.layer}"
+        return f"{name}-layer{self.layer}" if self.behind is None else f"{name}-latents"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return its fields; a bottleneck that there is not is none of them."""
+        return self.model_dump(mode="json", exclude_none=True)
 
 
 class TargetSettings(BaseModel):

@@ -105,6 +105,7 @@ def _sealed(work: TargetPlan) -> Receipt:
         rows=manifest.num_rows,
         detail={
             "address": work.address,
+            "rank": targets.layout.rank,
             "computed_rows": work.num_missing,
             "products": sum(int(marker.notes["products"]) for marker in markers),
             "compute_seconds": sum(marker.seconds for marker in markers),

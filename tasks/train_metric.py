@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 
-from tasks.extract_features import PROCESS_BYTES
+from tasks.extract_features import PROCESS_BYTES, torch_threads
 from tasks.footprint import peak_bytes
-from tasks.metric_judgement import judged
+from tasks.metric_judgement import judged, seconds_per_image
 from tasks.metric_material import learner_of
 from tasks.metric_request import MetricRequest
 from tasks.pinned_targets import pinned_targets
@@ -29,7 +29,7 @@ TRAINING_COPIES = 12
 
 
 def run(request: MetricRequest) -> Receipt:
-    """Train, judge and store one model unless it is there already.
+    """Train, judge, time and store one model unless it is there already.
 
     Written to ``request.path``: the model, its history (an entry per epoch), its figures on each test image, and ``done.json`` last. The
     state of the training lies beside them until then.
@@ -53,7 +53,8 @@ def run(request: MetricRequest) -> Receipt:
     state = train_to_the_end(request)
     learner = learner_of(request, store)
     learner.module.load_state_dict(dict(state.best_weights or state.weights))
-    figures = judged(request, learner, store)
+    with torch_threads(request.threads):
+        figures, taken = judged(request, learner, store), seconds_per_image(request, learner, store)
     history = [report.to_json() for report in state.history]
     record = write_results(
         target,
@@ -72,6 +73,7 @@ def run(request: MetricRequest) -> Receipt:
             "best_epoch": state.best.epoch if state.best else None,
             "parameters": sum(weights.numel() for weights in learner.module.parameters()),
             "figures": figures["means"],
+            "seconds_per_image": taken,
         },
     )
     forget_state(target)

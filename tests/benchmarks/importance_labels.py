@@ -67,7 +67,9 @@ def pictures(part: str, *, seed: int = 0) -> Iterator[Image.Image]:
 
 
 def _part_of(photograph: Photograph) -> str:
-    return "unseen" if photograph.name in UNSEEN else "validation" if photograph.name in VALIDATION else "train"
+    return (
+        "unseen" if photograph.name in UNSEEN else "validation" if photograph.name in VALIDATION else "train"
+    )
 
 
 def _crop(image: Image.Image, quarter: int, generator: np.random.Generator) -> Image.Image:

@@ -70,7 +70,7 @@ profiles:
       model: {{hidden: 8, heads: 2, blocks: 1}}
       training: {{epochs: 2, batch_size: 4, learning_rate: 1.0e-3, weight_decay: 0.01, warm_up: 0.1, clip_norm: 1.0, patience: 2, beta: 0.1,
         precision: float32}}
-      bottleneck: {{registers: 2, latent: 4, kl_weight: 3.0, task_weight: 1.0, budget: 100}}
+      bottleneck: {{registers: 2, latent: 4, kl_weight: 3.0, task_weight: 1.0, budget: 100, images: 6, epochs: 2, learning_rate: 1.0e-3}}
       sweep: {{ranks: [2, 4], hidden: [8], grace_epochs: 1, reduction_factor: 2}}
       num_bootstrap: 50
       workers: 1

@@ -125,6 +125,10 @@ def test_a_bottleneck_is_told_with_what_it_costs(folder: Path) -> None:
     # All taps lie in front of it, so both layers have the same one.
     assert first["bottleneck"] == second["bottleneck"]
     found = first["bottleneck"]
+    behind = found["behind"]
+    assert behind["shape"][1] == 8, "targets of the latents, not of tokens"
+    assert behind["alignment"]["learnt"]["mean"]["value"] > behind["alignment"]["chance"] > 0
+    assert len(behind["models"]["spn"]["seeds"]) == 2
     assert (found["registers"], found["width"]) == (2, 4)
     for name in ("participation_ratio", "entropy_rank"):
         assert found["figures"][name]["after"]["mean"]["value"] <= 8

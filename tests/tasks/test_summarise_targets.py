@@ -33,7 +33,7 @@ def summary(folder: Path, **options: Any) -> tuple[dict[str, Any], Any, Any]:
 
 def test_every_pair_has_figures_over_its_images(tmp_path: Path) -> None:
     content, receipt, sealed = summary(tmp_path)
-    assert [pair["decoder"] for pair in content["pairs"]] == [each.model_dump() for each in sealed]
+    assert [pair["decoder"] for pair in content["pairs"]] == [each.to_json() for each in sealed]
     for pair, seal in zip(content["pairs"], sealed.values(), strict=True):
         kappa = pair["figures"]["figures"]["kappa"]
         assert kappa["images"] == len(pair["images"]) == 5

@@ -20,6 +20,7 @@ def jacobian_of(
     *,
     metric: str = EUCLIDEAN,
     max_bytes: int = DEFAULT_MAX_BYTES,
+    num_prefix: int | None = None,
 ) -> BlocksJacobian | JacobianOperator:
     """Return L dT/dF [M', N D] at the features of a bound decoder, with the metric L of its output.
 
@@ -31,13 +32,14 @@ def jacobian_of(
         backbone: The one that it runs.
         metric: A key of ``OUTPUT_METRICS``.
         max_bytes: Memory for what one block of columns holds.
+        num_prefix: Tokens at the start of the features that are no patches; None: those of the backbone. Latents have none.
 
     Raises:
         UnknownName: There is no such metric.
         InvalidInput: The decoder cannot be differentiated, or its output is not what the metric measures.
         NumericalFailure: Output or derivative is not finite.
     """
-    prefix = backbone.spec.layout.num_prefix
+    prefix = backbone.spec.layout.num_prefix if num_prefix is None else num_prefix
     if metric != EUCLIDEAN:
         with torch.no_grad():
             weighed = output_metric(metric, decoder(decoder.features))

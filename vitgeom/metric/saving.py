@@ -81,19 +81,33 @@ def load(path: Path | str, **expected: Any) -> Any:
         UnknownName: It holds a class that this version does not know, or ``expected`` names what this class does not have.
         InvalidInput: It was written by another version, was built with other numbers than expected, or its weights do not fit its own numbers.
     """
-    tensors, record = unpacked(
-        read_whole(Path(path), kind=_KIND), kind=_KIND, version=FORMAT, place=str(path)
-    )
+    return unpacked_model(read_whole(Path(path), kind=_KIND), place=str(path), **expected)
+
+
+def unpacked_model(content: bytes, *, place: str, **expected: Any) -> Any:
+    """Return the model that :func:`packed_model` packed, in evaluation mode on the CPU.
+
+    Args:
+        content: From :func:`packed_model`.
+        place: Where the bytes come from, for error messages.
+        **expected: As for :func:`load`.
+
+    Raises:
+        CorruptData: It is damaged, or something else.
+        UnknownName: As for :func:`load`.
+        InvalidInput: Likewise.
+    """
+    tensors, record = unpacked(content, kind=_KIND, version=FORMAT, place=place)
     config: dict[str, Any] = record["config"]
     built = _class_named(record["class"])
-    _check(config, expected, name=record["class"], place=str(path))
+    _check(config, expected, name=record["class"], place=place)
     try:
         with torch.device("meta"):  # no weights are drawn only to be overwritten
             model = built(**config)
         model.load_state_dict(tensors, assign=True)
     except (TypeError, RuntimeError, InvalidInput) as error:
         raise InvalidInput(
-            f"{path} does not hold the weights of the {record['class']} that it describes ({error}). It was written by another version: train and save again."
+            f"{place} does not hold the weights of the {record['class']} that it describes ({error}). It was written by another version: train and save again."
         ) from error
     return model.requires_grad_(True).eval()
 

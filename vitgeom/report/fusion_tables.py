@@ -10,7 +10,7 @@ from vitgeom.report.fused_pair import FusedPair, MethodRow
 from vitgeom.report.fusion_means import method_means, paper_figures, spelled_difference
 from vitgeom.report.fusion_verdict import FUSED
 from vitgeom.report.markup import Markup, table
-from vitgeom.report.numbers import NONE, counted, percent
+from vitgeom.report.numbers import NONE, counted, percent, short_time
 from vitgeom.report.verdict import spelled
 
 UNKNOWN = "not recorded"
@@ -122,18 +122,6 @@ def count(number: int | None, *, missing: str = NONE) -> str:
     while amount >= 999.5 and unit < len(METRIC_UNITS) - 1:
         amount, unit = amount / 1000, unit + 1
     return f"{amount:.0f}" if unit == 0 else f"{amount:.3g}{METRIC_UNITS[unit]}"
-
-
-def short_time(seconds: float | None, *, missing: str = NONE) -> str:
-    """Return a time below a second in micro- or milliseconds.
-
-    Args:
-        seconds: How many, or ``None``.
-        missing: What to show for ``None``.
-    """
-    if seconds is None:
-        return missing
-    return f"{1e6 * seconds:.3g} µs" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms"
 
 
 def _row(row: MethodRow) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from vitgeom.report.averaged import Averaged, averaged_problems, parse_averaged
+from vitgeom.report.learnt_alignment import Alignment, alignment_problems, parse_alignment
+from vitgeom.report.trained_model import TrainedModel, model_problems, parse_model
 
 RANKS = {
     "participation_ratio": "participation ratio",
@@ -26,22 +28,47 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Behind:
+    """What a network learnt of the decoder as a function of the latents.
+
+    Attributes:
+        rank: Directions of the targets.
+        recipe: How exact targets were made.
+        products: That an exact target took per image.
+        images: By split.
+        alignment: Of its directions.
+        models: By name.
+    """
+
+    rank: int
+    recipe: str
+    products: float
+    images: Mapping[str, int]
+    alignment: Alignment
+    models: Mapping[str, TrainedModel]
+
+
+@dataclass(frozen=True)
 class Bottleneck:
     """One bottleneck.
 
     Attributes:
         registers: Tokens that everything has to pass.
         width: Numbers in each.
+        parameters: Weights.
         figures: By the names of ``FIGURES``.
         rebuild_error: Squared error of the rebuilt tokens, as a share of their variance.
         task_error: What that does to the decoder's output.
+        behind: None where no network was trained on the latents.
     """
 
     registers: int
     width: int
+    parameters: int
     figures: Mapping[str, Change]
     rebuild_error: Averaged | None
     task_error: Averaged | None
+    behind: Behind | None
 
     @property
     def latents(self) -> int:
@@ -53,7 +80,7 @@ def parse_bottleneck(content: Mapping[str, Any] | None) -> Bottleneck | None:
     """Read what a bottleneck did; None where there is none.
 
     Args:
-        content: As ``{"registers", "width", "figures": {name: {"before", "after"}}, "rebuild_error", "task_error"}``.
+        content: As ``{"registers", "width", "parameters", "figures": {name: {"before", "after"}}, "rebuild_error", "task_error"}``; "behind" may be missing.
 
     Raises:
         KeyError: A part is missing; likewise TypeError and ValueError for parts of another shape.
@@ -63,6 +90,7 @@ def parse_bottleneck(content: Mapping[str, Any] | None) -> Bottleneck | None:
     return Bottleneck(
         registers=int(content["registers"]),
         width=int(content["width"]),
+        parameters=int(content["parameters"]),
         figures={
             name: Change(
                 *(parse_averaged(content["figures"][name][moment]) for moment in ("before", "after"))
@@ -71,6 +99,7 @@ def parse_bottleneck(content: Mapping[str, Any] | None) -> Bottleneck | None:
         },
         rebuild_error=parse_averaged(content["rebuild_error"]),
         task_error=parse_averaged(content["task_error"]),
+        behind=_behind(content.get("behind")),
     )
 
 
@@ -88,3 +117,23 @@ def bottleneck_problems(found: Bottleneck | None) -> Iterator[str]:
         yield from averaged_problems(f"{name} behind the bottleneck", change.after, least=0.0, most=most)
     yield from averaged_problems("the rebuild error", found.rebuild_error, least=0.0)
     yield from averaged_problems("the task error", found.task_error, least=0.0)
+    if found.behind is not None:
+        yield from alignment_problems(found.behind.alignment)
+        for name, model in found.behind.models.items():
+            yield from model_problems(f"{name} on latents", model)
+
+
+def _behind(content: Mapping[str, Any] | None) -> Behind | None:
+    if content is None:
+        return None
+    alignment = parse_alignment(content["alignment"])
+    if alignment is None:
+        raise ValueError("no alignment of the network on latents")
+    return Behind(
+        rank=int(content["rank"]),
+        recipe=str(content["recipe"]),
+        products=float(content["products_per_image"]),
+        images={str(split): int(count) for split, count in content["images"].items()},
+        alignment=alignment,
+        models={str(name): parse_model(found) for name, found in content["models"].items()},
+    )

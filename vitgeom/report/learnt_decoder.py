@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vitgeom.report.averaged import HALF_PRECISION, Averaged, averaged_problems, parse_averaged
+from vitgeom.report.averaged import Averaged, averaged_problems, parse_averaged
+from vitgeom.report.learnt_alignment import Alignment, alignment_problems, parse_alignment
 from vitgeom.report.learnt_bottleneck import Bottleneck, bottleneck_problems, parse_bottleneck
 from vitgeom.report.learnt_ranks import RankSweep, parse_ranks, rank_problems
 from vitgeom.report.named_decoder import NamedDecoder
@@ -27,23 +28,8 @@ LEARNERS = {
 }
 """What can be trained -> what a reader calls it."""
 EXACT, RANDOM = "exact block norms", "random"
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """V1 of the network's directions, 0 to 1.
-
-    Attributes:
-        learnt: Of the network.
-        ceiling: Of a second, independent estimate of the exact directions.
-        constant: Of the one subspace for all images that fits the training images best.
-        chance: Of a random subspace.
-    """
-
-    learnt: Averaged | None
-    ceiling: Averaged | None
-    constant: Averaged | None
-    chance: float
+TARGETS_MADE = "exact"
+"""Whose time is that of an exact target, not of a model."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +60,7 @@ class LearntDecoder(NamedDecoder):
         ranks: None where no ranks were tried.
         bottleneck: None where there is none.
         maps: Of the first test images.
+        seconds: That one answer takes per image, by model, once the tokens are there; under ``TARGETS_MADE`` that of an exact target. Empty where nobody knows.
     """
 
     outputs: int
@@ -91,6 +78,7 @@ class LearntDecoder(NamedDecoder):
     ranks: RankSweep | None
     bottleneck: Bottleneck | None
     maps: tuple[ExactAndLearnt, ...]
+    seconds: Mapping[str, float]
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -123,20 +111,26 @@ def title_of(score: str) -> str:
     return LEARNERS.get(score, score.replace("_", " "))
 
 
-def parse_learnt_decoder(content: Mapping[str, Any]) -> LearntDecoder:
+def parse_learnt_decoder(
+    content: Mapping[str, Any], *, seconds: Mapping[str, Mapping[str, float]] | None = None
+) -> LearntDecoder:
     """Read one entry of ``pairs`` in a file of learnt metrics; the keys ``ranks`` and ``bottleneck`` may be missing.
 
     Args:
         content: The entry.
+        seconds: Measured times per image, by the decoder's key, then by model.
 
     Raises:
         KeyError: A part is missing; likewise TypeError, ValueError and IndexError for parts of another shape.
     """
     importance = content["importance"]
-    return LearntDecoder(
+    named = NamedDecoder(
         name=str(content["decoder"]["name"]),
         layer=int(content["decoder"]["layer"]),
         metric=str(content["decoder"]["metric"]),
+    )
+    return LearntDecoder(
+        **vars(named),
         outputs=int(content["shape"][0]),
         columns=int(content["shape"][1]),
         rank=int(content["rank"]),
@@ -147,11 +141,12 @@ def parse_learnt_decoder(content: Mapping[str, Any]) -> LearntDecoder:
         ceiling=_by_target(importance["ceiling"]),
         truncation=parse_averaged(importance["truncation"]),
         scores={str(name): _by_target(found) for name, found in importance["scores"].items()},
-        alignment=_alignment(content["alignment"]),
+        alignment=parse_alignment(content["alignment"]),
         models={str(name): parse_model(found) for name, found in content["models"].items()},
         ranks=parse_ranks(content.get("ranks")),
         bottleneck=parse_bottleneck(content.get("bottleneck")),
         maps=tuple(_map(found) for found in content["maps"]),
+        seconds=dict((seconds or {}).get(named.key, {})),
     )
 
 
@@ -172,13 +167,7 @@ def learnt_problems(one: LearntDecoder) -> Iterator[str]:
     }
     for what, found in rhos.items():
         yield from averaged_problems(what, found, least=-1.0, most=1.0)
-    if one.alignment is not None:
-        for kind in ("learnt", "ceiling", "constant"):
-            yield from averaged_problems(
-                f"V1 ({kind})", getattr(one.alignment, kind), least=0.0, most=1.0, slack=HALF_PRECISION
-            )
-        if not 0 <= one.alignment.chance <= 1:
-            yield f"V1 (chance) must be 0 to 1, got {one.alignment.chance}"
+    yield from alignment_problems(one.alignment)
     for name, model in one.models.items():
         yield from model_problems(name, model)
     yield from rank_problems(one.ranks)
@@ -187,17 +176,6 @@ def learnt_problems(one: LearntDecoder) -> Iterator[str]:
 
 def _by_target(found: Mapping[str, Any]) -> dict[str, Averaged | None]:
     return {target: parse_averaged(found[target]) for target in TARGETS}
-
-
-def _alignment(found: Mapping[str, Any] | None) -> Alignment | None:
-    if found is None:
-        return None
-    return Alignment(
-        learnt=parse_averaged(found["learnt"]),
-        ceiling=parse_averaged(found["ceiling"]),
-        constant=parse_averaged(found["constant"]),
-        chance=float(found["chance"]),
-    )
 
 
 def _map(found: Mapping[str, Any]) -> ExactAndLearnt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vitgeom.report.averaged import Averaged
+from vitgeom.report.learnt_alignment import Alignment
 from vitgeom.report.learnt_decoder import LearntDecoder
 from vitgeom.report.learnt_ranks import RankTrial
 from vitgeom.report.learnt_rules import is_beyond, is_near, spelled_mean
@@ -10,19 +11,19 @@ from vitgeom.report.numbers import counted, percent, significant
 from vitgeom.report.statement import Statement
 
 
-def alignment_statement(one: LearntDecoder) -> Statement:
+def alignment_statement(found: Alignment, *, rank: int, of: str = "Directions") -> Statement:
     """Return whether V1 beats what knows no image and comes near its ceiling, with all of these and chance.
 
     Args:
-        one: A decoder at a layer, with a network.
+        found: How well a network's directions are the exact ones.
+        rank: How many there are.
+        of: Whose directions they are, as the first words of the statement.
     """
-    found = one.alignment
-    assert found is not None, "only a decoder with a network has an alignment"
     if found.learnt is None:
-        return Statement("Directions: V1 is undefined, as no image has any.")
+        return Statement(f"{of}: V1 is undefined, as no image has any.")
     return Statement(
-        f"Directions: {_against_constant(found.learnt, found.constant)}; {_against_ceiling(found.learnt, found.ceiling)}.",
-        f"The network's {one.rank} hold V1 = {spelled_mean(found.learnt)} of the exact subspace (n = {counted(found.learnt.images, 'test image')}); two "
+        f"{of}: {_against_constant(found.learnt, found.constant)}; {_against_ceiling(found.learnt, found.ceiling)}.",
+        f"The network's {rank} hold V1 = {spelled_mean(found.learnt)} of the exact subspace (n = {counted(found.learnt.images, 'test image')}); two "
         f"estimates of that agree to {spelled_mean(found.ceiling)}, the best subspace that knows no image reaches {spelled_mean(found.constant)}, a random "
         f"one {significant(found.chance)}.",
     )

@@ -19,13 +19,20 @@ class LearntPair(PicturedTokens):
     decoders: tuple[LearntDecoder, ...]
 
 
-def parse_learnt_pair(*, dataset: str, backbone: str, content: Mapping[str, Any]) -> LearntPair:
+def parse_learnt_pair(
+    *,
+    dataset: str,
+    backbone: str,
+    content: Mapping[str, Any],
+    seconds: Mapping[str, Mapping[str, float]] | None = None,
+) -> LearntPair:
     """Read what models learnt of the decoders of one pair.
 
     Args:
         dataset: Label of the dataset.
         backbone: Label of the backbone.
         content: Of its file of learnt metrics.
+        seconds: Measured times per image, by decoder and layer, then by model; no result file holds them.
 
     Raises:
         InvalidInput: A part is missing, a number cannot be, or a picture is none.
@@ -33,7 +40,10 @@ def parse_learnt_pair(*, dataset: str, backbone: str, content: Mapping[str, Any]
     where = f"{dataset} × {backbone}"
     try:
         tokens = parse_tokens(dataset, backbone, content)
-        pair = LearntPair(**vars(tokens), decoders=tuple(map(parse_learnt_decoder, content["pairs"])))
+        pair = LearntPair(
+            **vars(tokens),
+            decoders=tuple(parse_learnt_decoder(each, seconds=seconds) for each in content["pairs"]),
+        )
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         raise InvalidInput(
             f"the learnt metrics of {where} lack what the report needs ({type(error).__name__}: {error}); were they written by another "

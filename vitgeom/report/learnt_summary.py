@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from vitgeom.report.averaged import Averaged
+from vitgeom.report.learnt_alignment import KINDS, Alignment
 from vitgeom.report.learnt_bottleneck import Bottleneck
 from vitgeom.report.learnt_decoder import LearntDecoder
 from vitgeom.report.learnt_pair import LearntPair
@@ -38,12 +39,8 @@ def _decoder(one: LearntDecoder) -> dict[str, Any]:
         },
         "rho_ceiling": {target: _mean(found) for target, found in one.ceiling.items()},
         "rho_truncation": _mean(one.truncation),
-        "alignment": None
-        if one.alignment is None
-        else {
-            **{kind: _mean(getattr(one.alignment, kind)) for kind in ("learnt", "ceiling", "constant")},
-            "chance": one.alignment.chance,
-        },
+        "seconds_per_image": dict(one.seconds),
+        "alignment": _alignment(one.alignment),
         "ranks": None if one.ranks is None else [dict(vars(trial)) for trial in one.ranks.winners],
         "bottleneck": None if one.bottleneck is None else _bottleneck(one.bottleneck),
     }
@@ -58,7 +55,14 @@ def _bottleneck(found: Bottleneck) -> dict[str, Any]:
             name: {"before": _mean(change.before), "after": _mean(change.after)}
             for name, change in found.figures.items()
         },
+        "alignment_of_latents": None if found.behind is None else _alignment(found.behind.alignment),
     }
+
+
+def _alignment(found: Alignment | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {**{kind: _mean(getattr(found, kind)) for kind in KINDS}, "chance": found.chance}
 
 
 def _mean(found: Averaged | None) -> dict[str, Any] | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from vitgeom.report.averaged import Averaged
-from vitgeom.report.learnt_bottleneck import FIGURES
+from vitgeom.report.learnt_bottleneck import FIGURES, Bottleneck
 from vitgeom.report.learnt_decoder import (
     BOTTLENECK,
     EXACT,
     RANDOM,
     TARGETS,
+    TARGETS_MADE,
     LearntDecoder,
     title_of,
 )
@@ -16,10 +19,10 @@ from vitgeom.report.learnt_pair import LearntPair
 from vitgeom.report.learnt_ranks import RankTrial
 from vitgeom.report.learnt_rules import UNDEFINED, spelled_mean
 from vitgeom.report.markup import Markup, table
-from vitgeom.report.numbers import percent, significant
+from vitgeom.report.numbers import percent, short_time, significant
 from vitgeom.report.trained_model import TrainedModel
 
-ITSELF = "the target itself"
+ITSELF, UNKNOWN = "the target itself", "not measured"
 
 
 def importance(pair: LearntPair, one: LearntDecoder) -> Markup:
@@ -54,10 +57,16 @@ def alignment(pair: LearntPair) -> Markup:
     Args:
         pair: Of one dataset × backbone.
     """
+    networks = [(one.label, one.rank, one.alignment) for one in pair.decoders if one.alignment is not None]
+    networks += [
+        (f"{one.label}, latents", behind.rank, behind.alignment)
+        for one in pair.decoders
+        if one.bottleneck is not None and (behind := one.bottleneck.behind) is not None
+    ]
     rows = [
         (
-            one.label,
-            one.rank,
+            label,
+            rank,
             spelled_mean(found.learnt),
             _spread(found.learnt),
             _seeds(found.learnt),
@@ -65,8 +74,7 @@ def alignment(pair: LearntPair) -> Markup:
             spelled_mean(found.constant),
             significant(found.chance),
         )
-        for one in pair.decoders
-        if (found := one.alignment) is not None
+        for label, rank, found in networks
     ]
     return table(
         (
@@ -98,12 +106,14 @@ def cost(pair: LearntPair) -> Markup:
             "seed: epoch kept",
             "own figures on test images",
             "images",
-            "exact target: products per image, recipe",
+            "one answer per image",
+            "exact target per image",
         ),
         rows,
         caption=(
             f"{pair.label}: what a model costs, and what it saves. A product is one multiplication of a vector with the derivative or its transpose, "
-            "about one pass through the decoder; a model needs none once it is trained. Own figures: mean over seeds and test images with 95 % intervals."
+            "about one pass through the decoder; a model needs none once it is trained. Times are those of the machine that computed: of a model for one image whose "
+            "tokens are there, of a target with the backbone's own pass. Own figures: mean over seeds and test images with 95 % intervals."
         ),
         words=True,
     )
@@ -189,23 +199,57 @@ def bottlenecks(pair: LearntPair) -> Markup:
 
 
 def _cost_rows(one: LearntDecoder) -> list[tuple[str, ...]]:
-    images = ", ".join(f"{split} {count:,}" for split, count in one.images.items())
-    rest = (images, f"{significant(one.products)}, {one.recipe}")
+    images = _images(one.images)
+    exact = f"{short_time(one.seconds.get(TARGETS_MADE), missing=UNKNOWN)}, {significant(one.products)} products, {one.recipe}"
     rows: list[tuple[str, ...]] = [
         (
             f"{one.label}, {title_of(name)}",
-            f"{model.parameters:,}",
-            ", ".join(
-                f"{seed}: {_epoch(epoch)}" for seed, epoch in zip(model.seeds, model.epochs, strict=True)
-            ),
-            _own(model),
-            *rest,
+            *_trained(model),
+            images,
+            short_time(one.seconds.get(name), missing=UNKNOWN),
+            exact,
         )
         for name, model in one.models.items()
     ]
-    if one.bottleneck is not None and BOTTLENECK not in one.models:
-        rows.append((f"{one.label}, {title_of(BOTTLENECK)}", *["not recorded"] * 3, *rest))
-    return rows or [(f"{one.label}, no model", "0", "none", "none", *rest)]
+    if one.bottleneck is not None:
+        rows += _bottleneck_rows(one, one.bottleneck)
+    return rows or [(f"{one.label}, no model", "0", "none", "none", images, "none", exact)]
+
+
+def _bottleneck_rows(one: LearntDecoder, found: Bottleneck) -> list[tuple[str, ...]]:
+    errors = f"rebuild error {spelled_mean(found.rebuild_error)}; error of the output {spelled_mean(found.task_error)}"
+    own = (
+        f"{found.parameters:,}",
+        "one training",
+        errors,
+        _images(one.images),
+        UNKNOWN,
+        "none: learnt from tokens",
+    )
+    rows: list[tuple[str, ...]] = [(f"{one.label}, {title_of(BOTTLENECK)}", *own)]
+    if found.behind is not None:
+        behind = found.behind
+        exact = f"{UNKNOWN}, {significant(behind.products)} products, {behind.recipe}"
+        rows += [
+            (
+                f"{one.label}, {title_of(name)} on the latents",
+                *_trained(model),
+                _images(behind.images),
+                UNKNOWN,
+                exact,
+            )
+            for name, model in behind.models.items()
+        ]
+    return rows
+
+
+def _trained(model: TrainedModel) -> tuple[str, str, str]:
+    kept = (f"{seed}: {_epoch(epoch)}" for seed, epoch in zip(model.seeds, model.epochs, strict=True))
+    return f"{model.parameters:,}", ", ".join(kept), _own(model)
+
+
+def _images(by_split: Mapping[str, int]) -> str:
+    return ", ".join(f"{split} {count:,}" for split, count in by_split.items())
 
 
 def _became(trial: RankTrial, *, best: bool) -> str:

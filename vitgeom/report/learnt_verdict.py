@@ -78,11 +78,16 @@ def learnt_statements(one: LearntDecoder) -> list[Statement]:
     """
     told = [choice_statement(one), *importance_statements(one)]
     if one.alignment is not None:
-        told.append(alignment_statement(one))
+        told.append(alignment_statement(one.alignment, rank=one.rank))
     if one.ranks is not None:
         told.append(ranks_statement(one))
     if one.bottleneck is not None:
         told.append(bottleneck_statement(one.bottleneck))
+        if one.bottleneck.behind is not None:
+            behind = one.bottleneck.behind
+            told.append(
+                alignment_statement(behind.alignment, rank=behind.rank, of="Directions among the latents")
+            )
     return told
 
 
@@ -96,6 +101,7 @@ def _importance_counts(decoders: Sequence[LearntDecoder]) -> str:
 
 def _network_counts(decoders: Sequence[LearntDecoder]) -> str:
     found = [one.alignment for one in decoders if one.alignment is not None]
+    found += [each.behind.alignment for one in decoders if (each := one.bottleneck) and each.behind]
     if not found:
         return ""
     beats = sum(

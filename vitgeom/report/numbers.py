@@ -124,3 +124,17 @@ def between(value: float, low: float, high: float) -> str:
     if low == value == high:
         return significant(value)
     return f"{significant(value)} ({significant(low)} to {significant(high)})"
+
+
+def short_time(seconds: float | None, *, missing: str = NONE) -> str:
+    """Return a time of one small thing in micro- or milliseconds, or seconds, with three digits.
+
+    Args:
+        seconds: How many, or ``None``.
+        missing: What to show for ``None``.
+    """
+    if seconds is None:
+        return missing
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    return f"{1e6 * seconds:.3g} µs" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms"

@@ -7,7 +7,8 @@ from tests.support.html_checks import read_page
 from tests.support.report_results import combination
 from vitgeom.report import fusion_tables
 from vitgeom.report.fusion_means import pooled
-from vitgeom.report.fusion_tables import count, short_time
+from vitgeom.report.fusion_tables import count
+from vitgeom.report.numbers import short_time
 
 
 def words(html: str) -> str:
@@ -54,6 +55,8 @@ def test_counts_have_three_digits(number: int | None, text: str) -> None:
     assert count(number) == text
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(None, "none"), (2.5e-5, "25 µs"), (0.0123, "12.3 ms")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(None, "none"), (2.5e-5, "25 µs"), (0.0123, "12.3 ms"), (2.34, "2.34 s")]
+)
 def test_times_are_short(seconds: float | None, text: str) -> None:
     assert short_time(seconds) == text

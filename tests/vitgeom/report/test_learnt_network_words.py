@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.directed_results import TOKENS, WIDTH
 from tests.support.learnt_results import RANK, learnt_pair
+from vitgeom.report.learnt_alignment import Alignment
 from vitgeom.report.learnt_decoder import LearntDecoder
 from vitgeom.report.learnt_network_words import alignment_statement, ranks_statement
 from vitgeom.report.numbers import significant
@@ -13,6 +14,12 @@ from vitgeom.report.numbers import significant
 
 def decoder(v1: tuple[float, float, float] = (0.64, 0.71, 0.31)) -> LearntDecoder:
     return learnt_pair(decoders=(("scenes_depth", 8),), v1=v1).decoders[0]
+
+
+def alignment(v1: tuple[float, float, float] = (0.64, 0.71, 0.31)) -> Alignment:
+    found = decoder(v1).alignment
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -30,7 +37,7 @@ def decoder(v1: tuple[float, float, float] = (0.64, 0.71, 0.31)) -> LearntDecode
 def test_what_must_be_beaten_and_what_can_be_reached(
     v1: tuple[float, float, float], words: tuple[str, ...]
 ) -> None:
-    said = alignment_statement(decoder(v1))
+    said = alignment_statement(alignment(v1), rank=RANK)
     for part in words:
         assert part in said.verdict
     assert f"a random one {significant(RANK / (TOKENS * WIDTH))}." in said.evidence
@@ -38,12 +45,11 @@ def test_what_must_be_beaten_and_what_can_be_reached(
 
 
 def test_what_is_undefined_is_said() -> None:
-    one = decoder()
-    assert one.alignment is not None
-    nothing = dataclasses.replace(one.alignment, learnt=None)
-    assert "V1 is undefined" in alignment_statement(dataclasses.replace(one, alignment=nothing)).words
-    bare = dataclasses.replace(one.alignment, ceiling=None, constant=None)
-    said = alignment_statement(dataclasses.replace(one, alignment=bare)).verdict
+    found = alignment()
+    nothing = dataclasses.replace(found, learnt=None)
+    assert "V1 is undefined" in alignment_statement(nothing, rank=RANK).words
+    bare = dataclasses.replace(found, ceiling=None, constant=None)
+    said = alignment_statement(bare, rank=RANK).verdict
     assert "would do as well is undefined; its ceiling is undefined" in said
 
 

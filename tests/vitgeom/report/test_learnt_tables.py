@@ -37,7 +37,7 @@ def test_what_is_undefined_is_a_word() -> None:
 def test_v1_stands_beside_ceiling_constant_and_chance() -> None:
     text = words(learnt_tables.alignment(PAIR))
     assert "depth map from layer 8 3 0.64 (0.614 to 0.666) 0.12, n = 80 0.636, 0.64, 0.644 0.71" in text
-    assert text.endswith("0.31 (0.284 to 0.336) 0.0833")
+    assert "0.31 (0.284 to 0.336) 0.0833 patch mean from layer 8, latents 3 0.52" in text
     assert "class token" not in text, "no network was trained there"
 
 
@@ -45,7 +45,13 @@ def test_costs_are_weights_and_the_products_that_they_save() -> None:
     text = words(learnt_tables.cost(PAIR))
     assert "class token from layer 4, importance head 310,017 0: 41, 1: 38, 2: none rho 0.93" in text
     assert "energy error undefined" in text
-    assert "train 400, val 80, test 80 188, krylov" in text
+    assert "train 400, val 80, test 80 not measured not measured, 188 products, krylov" in text
+
+
+def test_measured_times_stand_beside_what_they_replace() -> None:
+    seconds = {"cls-layer4": {"exact": 0.74, "importance": 0.0021}}
+    text = words(learnt_tables.cost(learnt_pair(seconds=seconds)))
+    assert "train 400, val 80, test 80 2.1 ms 740 ms, 188 products, krylov" in text
 
 
 def test_exact_targets_cost_where_nothing_was_trained_too() -> None:
@@ -53,10 +59,11 @@ def test_exact_targets_cost_where_nothing_was_trained_too() -> None:
     assert "class token from layer 4, no model 0 none none train 400" in words(learnt_tables.cost(bare))
 
 
-def test_a_bottleneck_whose_weights_nobody_counted_is_told() -> None:
-    bare = dataclasses.replace(PAIR, decoders=(dataclasses.replace(PAIR.decoders[2], models={}),))
-    text = words(learnt_tables.cost(bare))
-    assert "patch mean from layer 8, bottleneck not recorded not recorded not recorded train 400" in text
+def test_a_bottleneck_and_the_network_on_its_latents_cost_too() -> None:
+    text = words(learnt_tables.cost(dataclasses.replace(PAIR, decoders=(PAIR.decoders[2],))))
+    assert "patch mean from layer 8, bottleneck 5,130,000 one training rebuild error 0.083" in text
+    assert "Spectral Pullback Network on the latents 2,420,000 0: 41" in text
+    assert "not measured, 12 products, exact" in text
     assert "no model" not in text
 
 

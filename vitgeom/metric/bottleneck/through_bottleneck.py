@@ -107,17 +107,17 @@ class FromLatents:
         """(R, Z)."""
         return self.through.vae.shape.registers, self.through.vae.shape.latent
 
-    def __call__(self, z: Float[Tensor, "r z"]) -> Tensor:
+    def __call__(self, features: Float[Tensor, "r z"]) -> Tensor:
         """Return the output for the latents of one image.
 
         Args:
-            z: In the model's dtype.
+            features: z, in the model's dtype.
 
         Raises:
             InvalidInput: Not [R, Z].
         """
         joined = self.through.joined
-        return joined(self.through.vae.decode(z[None], grid=joined.grid)[0])
+        return joined(self.through.vae.decode(features[None], grid=joined.grid)[0])
 
     def at(self, image: Tensor) -> PointOf:
         """Return this decoder at the mean of one image's latents.

@@ -18,12 +18,14 @@ class ImportanceLearner:
 
     Args:
         module: The head.
+        grid: Rows and columns of the patches of all images; None for the one nearest to a square.
     """
 
     figure = "rho"
 
-    def __init__(self, module: ImportanceHead) -> None:
+    def __init__(self, module: ImportanceHead, *, grid: tuple[int, int] | None = None) -> None:
         self.module = module
+        self.grid = grid
 
     def prepare(self, examples: Examples) -> None:
         """Fit the channels' scale and the typical importance.
@@ -43,7 +45,9 @@ class ImportanceLearner:
             generator: Draws pairs where there are many tokens.
         """
         features, wanted, rows = needed(batch, "features", "importance", "rows")
-        return importance_loss(self.module(features), wanted, generators=image_generators(generator, rows))
+        return importance_loss(
+            self.module(features, grid=self.grid), wanted, generators=image_generators(generator, rows)
+        )
 
     def judge(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         """Return "rho", Spearman's over patch tokens, "rho_all_tokens", and "log_error", the root mean square of log imp - log imp* over tokens of importance > 0.
@@ -52,7 +56,7 @@ class ImportanceLearner:
             batch: Features and importance.
         """
         features, wanted = needed(batch, "features", "importance")
-        found, skip = self.module(features).double(), self.module.num_prefix
+        found, skip = self.module(features, grid=self.grid).double(), self.module.num_prefix
         wanted = wanted.double()
         positive = wanted > 0
         off = torch.where(positive, found.log() - torch.where(positive, wanted, 1.0).log(), 0.0)

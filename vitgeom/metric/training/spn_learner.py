@@ -20,13 +20,21 @@ class SpnLearner:
     Args:
         module: The network.
         beta: Weight of the energies.
+        grid: Rows and columns of the patches of all images; None for the one nearest to a square.
     """
 
     figure = "alignment"
 
-    def __init__(self, module: SpectralPullbackNetwork, *, beta: float = 0.1) -> None:
+    def __init__(
+        self,
+        module: SpectralPullbackNetwork,
+        *,
+        beta: float = 0.1,
+        grid: tuple[int, int] | None = None,
+    ) -> None:
         self.module = module
         self.beta = beta
+        self.grid = grid
 
     def prepare(self, examples: Examples) -> None:
         """Fit the channels' scale and the modes' typical energies; where examples have ``norm_squared``, ||J||_F^2 [b], also that of all other directions.
@@ -57,7 +65,7 @@ class SpnLearner:
             generator: Not used.
         """
         features, v, sigma, found = needed(batch, "features", "right_vectors", "singular_values", "num_found")
-        metric = self.module(features)
+        metric = self.module(features, grid=self.grid)
         return spectral_loss(
             metric, right_vectors=v.flatten(1, 2), singular_values=sigma, num_found=found, beta=self.beta
         )
@@ -71,7 +79,7 @@ class SpnLearner:
             batch: Features and targets.
         """
         features, v, sigma, found = needed(batch, "features", "right_vectors", "singular_values", "num_found")
-        metric, v = self.module(features), v.flatten(1, 2)
+        metric, v = self.module(features, grid=self.grid), v.flatten(1, 2)
         some = directions_of(v, rank=metric.rank, num_found=found) > 0
         counted = separated_modes(sigma, rank=metric.rank, num_found=found).any(dim=1)
         error = energy_errors(metric, singular_values=sigma, num_found=found).sqrt()

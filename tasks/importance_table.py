@@ -1,0 +1,69 @@
+"""How scores rank patches, beside what two estimates of the truth agree on.   n = test images, N = tokens.
+
+Prefix tokens are left out: they are never pruned, and a class token's own residual path would make every score look good.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tasks.learnt import SPLIT, OpenedLearnt
+from tasks.metric_scores import plain_scores
+from tasks.over_images import OverImages
+from vitgeom.backbones import Backbone
+from vitgeom.metric.constant_importance import constant_importance
+from vitgeom.metric.rank_correlation import rank_correlation
+from vitgeom.store.targets import TargetStore
+
+TARGETS = ("importance", "block_norms")
+"""From the directions stored, and without truncation."""
+
+
+def importance_table(
+    learnt: OpenedLearnt, over: OverImages, *, backbone: Backbone, layer: int, target: str
+) -> dict[str, Any]:
+    """Return Spearman's rho over patches with both targets: of every score, of a second estimate, and of one target with the other.
+
+    Args:
+        learnt: Targets and models.
+        over: Makes means with intervals; its seed draws the random scores.
+        backbone: Whose tokens they are.
+        layer: Blocks that have run before them.
+        target: What the importance head learnt; the one map for all images is made of that, too.
+    """
+    prefix = backbone.spec.layout.num_prefix
+    truth, again = (
+        {name: _read(store, name) for name in TARGETS} for store in (learnt.targets, learnt.again)
+    )
+
+    def rho(one: Tensor, other: Tensor) -> Tensor:
+        return rank_correlation(one[:, prefix:].double(), other[:, prefix:].double()).with_nan()
+
+    ceiling = {name: over.summary([rho(truth[name], again[name])], f"ceiling {name}") for name in TARGETS}
+    constant = constant_importance([{"importance": torch.from_numpy(learnt.targets.read("train", target))}])
+    features = torch.from_numpy(learnt.targets.read(SPLIT, "features")).float()
+    plain = plain_scores(features, backbone, layer=layer, seed=over.seed)
+    scores = {
+        **{name: learnt.importance(name) for name in learnt.tests},
+        "one map for all images": [constant.expand(len(features), -1)],
+        "exact block norms": [truth["block_norms"]],
+        **{name: [each] for name, each in plain.items()},
+    }
+    return {
+        "ceiling": ceiling,
+        "truncation": over.summary([rho(*(truth[name] for name in TARGETS))], "truncation"),
+        "scores": {
+            name: {
+                against: over.summary([rho(each, truth[against]) for each in seeds], f"{name} {against}")
+                for against in TARGETS
+            }
+            for name, seeds in scores.items()
+        },
+    }
+
+
+def _read(store: TargetStore, name: str) -> Tensor:
+    return torch.from_numpy(store.read(SPLIT, name))
