@@ -43,6 +43,12 @@ BASIS_COPIES = 6
 """Bases of N D rows alive at once: the sketch, its products, their orthonormal forms, and what the small algebra takes in float64, in float32s."""
 
 
+EXACT_COPIES = 3
+"""The whole J at once, its double in stretches, and what is multiplied with it, in float32s of J."""
+VECTORS = ("cls", "patch_mean", "pooled", "scenes_camera")
+"""Decoders of no more outputs than a token is wide; J of any other may be as large as its output and its features."""
+
+
 def run(request: TargetRequest) -> Receipt:
     """Diagnose and commit one range of images unless it is there already.
 
@@ -106,8 +112,11 @@ def memory(request: TargetRequest) -> int:
     heads = -(-size.width // NARROWEST_HEAD)
     outputs = max(3 * size.image_pixels, features)
     state = size.num_layers * (heads * size.num_tokens**2 + 16 * features) * 4 * 2
-    columns = min(size.width, features) if request.recipe == "exact" else max(request.budget, request.rank)
-    bases = BASIS_COPIES * columns * (features + outputs) * 4
+    if request.recipe == "exact":
+        side = size.width if request.decoder.name in VECTORS else min(features, outputs)
+        bases = (EXACT_COPIES * max(features, outputs) + 2 * side) * side * 4
+    else:
+        bases = BASIS_COPIES * max(request.budget, request.rank) * (features + outputs) * 4
     directions = 3 * (request.stop - request.start) * features * request.rank * 4
     return PROCESS_BYTES + 2 * size.weight_bytes + state + request.max_bytes + bases + directions
 

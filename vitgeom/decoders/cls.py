@@ -24,4 +24,5 @@ def cls_decoder(backbone: Backbone, *, layer: int) -> TappedDecoder:
         layer=layer,
         taps=[backbone.spec.num_blocks],
         read=lambda taps: closed_cls(backbone, taps[0]),
+        readout="cls",
     )

@@ -7,11 +7,10 @@ import torch
 from vitgeom.backbones import Backbone
 from vitgeom.decoders.output_metrics import EUCLIDEAN, output_metric
 from vitgeom.decoders.protocol import BoundDecoder
+from vitgeom.decoders.tapped import BoundTaps
+from vitgeom.decoders.trunk import BackboneTrunk
 from vitgeom.linop import BlocksJacobian, JacobianOperator, blocks_jacobian
 from vitgeom.linop.jacobian import DEFAULT_MAX_BYTES
-
-BLOCKS_ALONE = {"cls": "cls", "patch_mean": "patch_mean", "tokens": "tokens"}
-"""Decoders that are nothing but the remaining blocks and the final norm, with what is read off."""
 
 
 def jacobian_of(
@@ -46,12 +45,16 @@ def jacobian_of(
         return JacobianOperator(
             decoder, decoder.features, output_metric=weighed, max_bytes=max_bytes, num_prefix=prefix
         )
-    if decoder.name in BLOCKS_ALONE:
+    readout = _rest_of(backbone, decoder)
+    if readout is not None:
         return blocks_jacobian(
-            backbone,
-            decoder.features,
-            start=decoder.layer,
-            readout=BLOCKS_ALONE[decoder.name],
-            max_bytes=max_bytes,
+            backbone, decoder.features, start=decoder.layer, readout=readout, max_bytes=max_bytes
         )
     return JacobianOperator(decoder, decoder.features, max_bytes=max_bytes, num_prefix=prefix)
+
+
+def _rest_of(backbone: Backbone, decoder: BoundDecoder) -> str | None:
+    """Return what a decoder reads off the final norm of this very backbone, None where it does anything else; names say nothing."""
+    if not isinstance(decoder, BoundTaps) or not isinstance(decoder.decoder.trunk, BackboneTrunk):
+        return None
+    return decoder.decoder.readout if decoder.decoder.trunk.backbone is backbone else None

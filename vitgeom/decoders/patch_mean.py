@@ -23,4 +23,5 @@ def patch_mean_decoder(backbone: Backbone, *, layer: int) -> TappedDecoder:
         layer=layer,
         taps=[backbone.spec.num_blocks],
         read=lambda taps: closed_patch_mean(backbone, taps[0]),
+        readout="patch_mean",
     )

@@ -31,6 +31,7 @@ class TappedDecoder:
         layer: Blocks that have run before the features, 0..L.
         taps: Layers that the read-out sees, increasing; the last one is at or after ``layer``.
         read: From the taps to the output; frozen, in the model's dtype and on its device.
+        readout: "cls", "patch_mean" or "tokens" where the decoder is nothing but the rest of the backbone and its final norm; None for all others.
 
     Raises:
         InvalidInput: Layer out of range, taps that are not there, do not increase, or all lie before the layer.
@@ -41,6 +42,7 @@ class TappedDecoder:
     layer: int
     taps: tuple[int, ...]
     read: ReadOut
+    readout: str | None = None
 
     def __post_init__(self) -> None:
         check_taps(self.taps, layer=self.layer, trunk=self.trunk, name=self.name)
@@ -178,7 +180,15 @@ def tokens_at(
     return found
 
 
-def tapped(backbone: Backbone, name: str, *, layer: int, taps: Sequence[int], read: ReadOut) -> TappedDecoder:
+def tapped(
+    backbone: Backbone,
+    name: str,
+    *,
+    layer: int,
+    taps: Sequence[int],
+    read: ReadOut,
+    readout: str | None = None,
+) -> TappedDecoder:
     """Return a tapped decoder on a ``Backbone``.
 
     Args:
@@ -187,5 +197,6 @@ def tapped(backbone: Backbone, name: str, *, layer: int, taps: Sequence[int], re
         layer: Blocks that have run before the features.
         taps: Layers that the read-out sees.
         read: From the taps to the output.
+        readout: What is read off the final norm where that is all that happens.
     """
-    return TappedDecoder(name, BackboneTrunk(backbone), layer, tuple(taps), read)
+    return TappedDecoder(name, BackboneTrunk(backbone), layer, tuple(taps), read, readout)

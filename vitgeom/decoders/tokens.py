@@ -22,4 +22,5 @@ def tokens_decoder(backbone: Backbone, *, layer: int) -> TappedDecoder:
         layer=layer,
         taps=[backbone.spec.num_blocks],
         read=lambda taps: backbone.finish(taps[0]),
+        readout="tokens",
     )

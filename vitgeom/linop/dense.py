@@ -22,6 +22,10 @@ class DenseOperator:
 
     def __init__(self, matrix: Tensor) -> None:
         """Keep the matrix."""
+        if not isinstance(matrix, Tensor):
+            raise InvalidInput(
+                f"matrix must be a torch.Tensor, got {type(matrix).__name__}. Convert it: torch.as_tensor(matrix)."
+            )
         if matrix.ndim != 2 or 0 in matrix.shape or not matrix.is_floating_point():
             raise InvalidInput(
                 f"matrix must be floating-point [M, N] with M, N >= 1, got {matrix.dtype} {list(matrix.shape)}."

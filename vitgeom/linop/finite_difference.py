@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import torch
@@ -9,6 +10,8 @@ from torch import Tensor
 
 # Steps relative to the root mean square of the features; the first is best for smooth decoders, the others for kinks and offsets.
 STEPS = {torch.float32: (1e-2, 1e-3, 1e-4, 1e-1), torch.float64: (1e-5, 1e-7, 1e-3)}
+# Zero features have no size of their own: that of usual ones, and one small enough for the epsilon of a normalisation.
+ZERO_SCALES = (1.0, 1e-3)
 # One evaluation of a deep decoder is right to about this many units in the last place of its largest output.
 ROUNDING_ULPS = 8
 
@@ -25,9 +28,9 @@ def central_differences(
         x: Where.
         direction: v, of the shape of x.
     """
-    scale = float(x.double().square().mean().sqrt()) or 1.0
+    size = float(x.double().square().mean().sqrt())
     speed = float(direction.double().square().mean().sqrt()) or 1.0
-    for step in STEPS[x.dtype]:
+    for scale, step in itertools.product((size,) if size else ZERO_SCALES, STEPS[x.dtype]):
         h = step * scale / speed
         ahead, behind = function(x + h * direction), function(x - h * direction)
         if ahead.shape != behind.shape or not bool(ahead.isfinite().all() and behind.isfinite().all()):
@@ -46,5 +49,7 @@ def agrees(difference: Tensor, product: Tensor, *, noise: float, bound: float) -
         noise: Norm of the rounding error of the difference.
         bound: Relative to the larger of both norms.
     """
+    # In double precision: squares of outputs above 1e19 overflow in single precision, those below 1e-23 vanish.
+    difference, product = difference.double(), product.double()
     larger = max(float(difference.norm()), float(product.norm()))
     return float((difference - product).norm()) <= bound * larger + noise

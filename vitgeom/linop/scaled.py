@@ -25,7 +25,7 @@ class ScaledOperator:
 
     def __init__(self, operator: object, *, factor: object) -> None:
         self._operator = check_operator(operator, name="operator")
-        if isinstance(factor, bool) or not isinstance(factor, int | float) or not math.isfinite(factor):
+        if isinstance(factor, bool) or not isinstance(factor, int | float) or not _is_finite(factor):
             raise InvalidInput(
                 f"factor={factor!r} must be a finite number. For a factor per row use DiagonalOperator."
             )
@@ -53,3 +53,10 @@ class ScaledOperator:
     def rmatmat(self, u_MK: Float[Tensor, "m k"]) -> Float[Tensor, "n k"]:
         """Return c A^T U."""
         return self._factor * self._operator.rmatmat(u_MK)
+
+
+def _is_finite(factor: int | float) -> bool:
+    try:
+        return math.isfinite(factor)
+    except OverflowError:  # a whole number beyond what a float holds
+        return False

@@ -11,11 +11,12 @@ import torch
 from jaxtyping import Float64
 from torch import Generator, Tensor
 
-from vitgeom.errors import InvalidInput, NumericalFailure
+from vitgeom.errors import NumericalFailure
 from vitgeom.linop import LinearOperator
 from vitgeom.randnla.checked_product import jvp, vjp, working_dtype
-from vitgeom.randnla.orthonormal import extend, fresh_block, orthogonality_error
+from vitgeom.randnla.orthonormal import extend, fresh_block, largest_column, orthogonality_error
 from vitgeom.randnla.products import Products
+from vitgeom.whole_numbers import whole_number
 
 SAME = 1e-6
 """Singular values this close, relatively, count as copies of one."""
@@ -87,7 +88,7 @@ def block_golub_kahan(
         generator: The only source of randomness.
 
     Returns:
-        The factorisation; 2 products per right vector.
+        The factorisation; 2 products per right vector, 3 where singular values are repeated.
 
     Raises:
         InvalidInput: A number out of range.
@@ -98,8 +99,7 @@ def block_golub_kahan(
         ("rank", rank, 1),
         ("max_products", max_products, 2),
     ):
-        if value < least:
-            raise InvalidInput(f"{name} must be >= {least}, got {value}.")
+        whole_number(name, value, at_least=least)
     growth = _Growth(operator, width=width, generator=generator)
     while growth.step(max_products, rank=rank):
         pass
@@ -175,7 +175,7 @@ class _Growth:
         self.products += Products(vjp=count)
         if self.closed == self.first_left:
             self.starts += self._start_estimates(block)
-        self.norm = max(self.norm, float(block.norm(dim=0).max()))
+        self.norm = max(self.norm, largest_column(block))
         new = extend(self.right, block, tolerance=self.tolerance).new_NC
         self.right = torch.cat([self.right, new], dim=1)
         self.closed += count
@@ -189,7 +189,7 @@ class _Growth:
     def _left_half_step(self, added: int) -> None:
         block = jvp(self.operator, self.right[:, -added:])
         self.products += Products(jvp=added)
-        self.norm = max(self.norm, float(block.norm(dim=0).max()))
+        self.norm = max(self.norm, largest_column(block))
         extension = extend(self.left, block, tolerance=self.tolerance)
         columns = torch.cat([extension.known_KB, extension.remainder_CB])
         self._add_left(extension.new_NC)

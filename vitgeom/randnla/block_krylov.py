@@ -12,6 +12,7 @@ from vitgeom.randnla.deflated_probes import DeflatedProbes, deflated_probes
 from vitgeom.randnla.krylov_plan import krylov_plan
 from vitgeom.randnla.products import Products
 from vitgeom.randnla.ritz import RitzTriplets, ritz_triplets
+from vitgeom.whole_numbers import whole_number
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ def block_krylov(
         InvalidInput: The budget is too small for the rank.
         NumericalFailure: A product is not finite.
     """
-    rank = min(rank, *operator.shape)
+    rank = min(whole_number("rank", rank, at_least=1), *operator.shape)
+    whole_number("budget", budget, at_least=1)
     plan = krylov_plan(budget, rank=rank, width=width)
     basis = block_golub_kahan(
         operator, width=plan.width, rank=rank, max_products=plan.basis_products, generator=generator

@@ -10,6 +10,7 @@ from vitgeom.randnla.checked_product import jvp, vjp
 from vitgeom.randnla.estimate import Estimate
 from vitgeom.randnla.products import Products
 from vitgeom.randnla.random_vectors import Draw, signs
+from vitgeom.whole_numbers import whole_number
 
 FEWEST = 2
 """Below that there is no standard error."""
@@ -86,7 +87,7 @@ def check_square(operator: LinearOperator, *, purpose: str) -> None:
         raise InvalidInput(f"{purpose} needs a square operator, got {rows} x {columns}.")
 
 
-def check_probes(num_probes: int, *, at_least: int = FEWEST) -> None:
+def check_probes(num_probes: object, *, at_least: int = FEWEST) -> None:
     """Refuse too few probes.
 
     Args:
@@ -94,7 +95,6 @@ def check_probes(num_probes: int, *, at_least: int = FEWEST) -> None:
         at_least: The fewest.
 
     Raises:
-        InvalidInput: Fewer.
+        InvalidInput: Fewer, or no whole number.
     """
-    if num_probes < at_least:
-        raise InvalidInput(f"num_probes must be >= {at_least} to give an error bar, got {num_probes}.")
+    whole_number("num_probes", num_probes, at_least=at_least, way_out="fewer give no error bar")

@@ -12,6 +12,7 @@ PRODUCTS_PER_WIDTH = 36
 """Steps matter more than width: a basis takes at least 18 pairs of half steps where the budget allows."""
 
 PRODUCTS_PER_DIRECTION = 4.4
+PRODUCTS_PER_VECTOR = 3
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,12 @@ class KrylovPlan:
 
 
 def least_budget(rank: int) -> int:
-    """Return the fewest products that rank right vectors (two each) and an error bar need.
+    """Return the fewest products that rank right vectors and an error bar need: two for each vector, and a third where singular values are repeated.
 
     Args:
         rank: r.
     """
-    return 2 * rank + FEWEST_PROBES
+    return PRODUCTS_PER_VECTOR * rank + FEWEST_PROBES
 
 
 def krylov_plan(budget: int, *, rank: int, width: int | None = None) -> KrylovPlan:
@@ -51,7 +52,7 @@ def krylov_plan(budget: int, *, rank: int, width: int | None = None) -> KrylovPl
     """
     if budget < least_budget(rank):
         raise InvalidInput(
-            f"budget must be >= {least_budget(rank)} products for rank {rank} (2 per right vector and {FEWEST_PROBES} probes), got {budget}. "
+            f"budget must be >= {least_budget(rank)} products for rank {rank} ({PRODUCTS_PER_VECTOR} per right vector and {FEWEST_PROBES} probes), got {budget}. "
             "Raise budget or lower rank."
         )
     # Short budgets go to the basis first: below 2.2 right vectors per direction the directions, not the norm, are what is wrong.

@@ -12,8 +12,9 @@ from vitgeom.errors import InvalidInput
 from vitgeom.linop import LinearOperator
 from vitgeom.randnla.checked_product import jvp, working_dtype
 from vitgeom.randnla.hutchinson import check_square
-from vitgeom.randnla.orthonormal import extend
+from vitgeom.randnla.orthonormal import extend, largest_column
 from vitgeom.randnla.products import Products
+from vitgeom.whole_numbers import whole_number
 
 
 @dataclass(frozen=True)
@@ -58,15 +59,14 @@ def lanczos(operator: LinearOperator, start_N1: Float[Tensor, "n 1"], *, steps: 
         raise InvalidInput(
             f"start must be a vector [{order}, 1] that is not zero, got {list(start_N1.shape)} of length {length}."
         )
-    if steps < 1:
-        raise InvalidInput(f"steps must be >= 1, got {steps}.")
+    whole_number("steps", steps, at_least=1)
     basis = (start_N1.double() / length).to(operator.device, working_dtype(operator))
     diagonal: list[float] = []
     off_diagonal: list[float] = []
     norm = 0.0
     for step in range(min(steps, order)):
         image = jvp(operator, basis[:, -1:])
-        norm = max(norm, float(image.norm()))
+        norm = max(norm, largest_column(image))
         tolerance = 4 * order**0.5 * torch.finfo(basis.dtype).eps * norm
         extension = extend(basis, image, tolerance=tolerance)
         diagonal.append(float(extension.known_KB[-1, 0]))

@@ -78,6 +78,15 @@ def fresh_block(basis_NK: Float[Tensor, "n k"], width: int, *, generator: Genera
     return extend(basis_NK, drawn, tolerance=0.0).new_NC
 
 
+def largest_column(block_NB: Float[Tensor, "n b"]) -> float:
+    """Return the length of the longest column, summed in double precision: squares of single precision overflow above 1e19 and vanish below 1e-23.
+
+    Args:
+        block_NB: At least one column.
+    """
+    return float(torch.linalg.vector_norm(block_NB, dim=0, dtype=torch.float64).max())
+
+
 def orthogonality_error(basis_NK: Float[Tensor, "n k"]) -> float:
     """Return the largest entry of |Q^T Q - I|, 0 for an empty basis.
 

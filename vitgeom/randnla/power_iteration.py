@@ -8,11 +8,12 @@ import torch
 from jaxtyping import Float, Float64
 from torch import Generator, Tensor
 
-from vitgeom.errors import InvalidInput
 from vitgeom.linop import LinearOperator
 from vitgeom.randnla.checked_product import jvp, vjp, working_dtype
+from vitgeom.randnla.orthonormal import largest_column
 from vitgeom.randnla.products import Products
 from vitgeom.randnla.random_vectors import gaussian
+from vitgeom.whole_numbers import whole_number
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,15 @@ def power_iteration(
         NumericalFailure: A product is not finite.
     """
     for name, value, least in (("rank", rank, 1), ("steps", steps, 0)):
-        if value < least:
-            raise InvalidInput(f"{name} must be >= {least}, got {value}.")
+        whole_number(name, value, at_least=least)
     rank = min(rank, *operator.shape)
     start = gaussian(operator.shape[1], rank, generator=generator)
     omega = _orthonormal(start.to(operator.device, working_dtype(operator)))
     for _ in range(steps):
-        omega = _orthonormal(vjp(operator, jvp(operator, omega)))
-    lengths = jvp(operator, omega).double().norm(dim=0).cpu()
+        image = jvp(operator, omega)
+        # The span is what counts: at length 1 neither J^T J overflows nor vanishes in single precision.
+        omega = _orthonormal(vjp(operator, image / (largest_column(image) or 1.0)))
+    lengths = torch.linalg.vector_norm(jvp(operator, omega), dim=0, dtype=torch.float64).cpu()
     order = lengths.argsort(descending=True)
     spent = Products(jvp=rank * (steps + 1), vjp=rank * steps)
     return PowerIteration(omega[:, order.to(omega.device)], lengths[order], spent)

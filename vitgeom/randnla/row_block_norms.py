@@ -16,6 +16,7 @@ from vitgeom.randnla.deflated_probes import DeflatedProbes
 from vitgeom.randnla.hutchinson import check_probes
 from vitgeom.randnla.products import Products
 from vitgeom.randnla.random_vectors import Draw, signs
+from vitgeom.whole_numbers import whole_number
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ def check_blocks(length: int, num_blocks: int) -> None:
     Raises:
         InvalidInput: It does not.
     """
-    if num_blocks < 1 or length % num_blocks:
+    whole_number("num_blocks", num_blocks, at_least=1)
+    if length % num_blocks:
         raise InvalidInput(
             f"num_blocks must be >= 1 and divide the {length} columns of the operator, got {num_blocks}."
         )

@@ -13,6 +13,7 @@ from vitgeom.randnla.lanczos import Lanczos, lanczos
 from vitgeom.randnla.products import Products
 from vitgeom.randnla.random_vectors import gaussian
 from vitgeom.randnla.spectral_density import SpectralDensity
+from vitgeom.whole_numbers import whole_number
 
 
 def spectral_density(
@@ -45,8 +46,7 @@ def spectral_density(
         NumericalFailure: A product is not finite.
     """
     for name, value in (("num_probes", num_probes), ("steps", steps)):
-        if value < 1:
-            raise InvalidInput(f"{name} must be >= 1, got {value}.")
+        whole_number(name, value, at_least=1)
     known = _known(known_right_NE, known_values_E)
     order, size = operator.shape[1], len(known)
     if size >= order:

@@ -6,8 +6,9 @@ from typing import Literal, get_args
 
 from torch import Generator
 
-from vitgeom.errors import UnknownName
+from vitgeom.errors import InvalidInput, UnknownName
 from vitgeom.linop import LinearOperator
+from vitgeom.linop.agreement import check_operator
 from vitgeom.seeding import check_generator
 from vitgeom.spectra.assemble import assemble
 from vitgeom.spectra.diagnosis import Diagnosis
@@ -54,12 +55,17 @@ def diagnose(
         The diagnosis. For a zero Jacobian kappa is None and the regime ``undefined``.
 
     Raises:
-        InvalidInput: rank or budget is no whole number >= 1, the budget is too small for the rank (the least is named), or tokens do not divide the columns.
+        InvalidInput: No operator, or no thresholds; rank or budget is no whole number >= 1, the budget is too small for the rank (the least is named), or tokens do not divide the columns.
         UnknownName: There is no such recipe.
         NumericalFailure: A product is not finite, or an invariant (kappa <= 1, orthonormal vectors) does not hold.
     """
+    check_operator(operator, name="operator")
     if recipe not in get_args(Recipe):
-        raise UnknownName("recipe", recipe, get_args(Recipe))
+        raise UnknownName("recipe", str(recipe), get_args(Recipe))
+    if not isinstance(thresholds, Thresholds | None):
+        raise InvalidInput(
+            f"thresholds must be vitgeom.spectra.Thresholds or None, got {thresholds!r}. For others than the defaults: Thresholds(kappa=0.9)."
+        )
     check_generator(generator)
     rank = whole_number("rank", rank, at_least=1, way_out="20 is usual")
     budget = whole_number("budget", budget, at_least=1, way_out="200 is usual")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any, Literal
 
 from vitgeom.errors import InvalidInput
@@ -25,6 +26,9 @@ class Thresholds:
 
     def __post_init__(self) -> None:
         """Refuse thresholds that no value can fall on both sides of."""
+        for name, value in (("kappa", self.kappa), ("variation", self.variation)):
+            if isinstance(value, bool) or not isinstance(value, Real):
+                raise InvalidInput(f"{name} must be a number, got {value!r}.")
         if not 0 < self.kappa < 1:
             raise InvalidInput(f"kappa must lie strictly between 0 and 1, got {self.kappa}.")
         if not 0 < self.variation < float("inf"):

@@ -145,3 +145,21 @@ def test_a_million_inputs_in_float32_are_no_lost_path() -> None:
     operator = JacobianOperator(lambda f: weights @ f.flatten(), features)
     assert operator.adjoint is not None
     assert operator.adjoint.relative < 1e-5
+
+
+@pytest.mark.parametrize("scale", [1e20, 1e-28])
+def test_a_hidden_path_is_seen_whatever_the_unit_of_the_output(scale: float) -> None:
+    weight = linear().float()
+
+    def hides(x: Tensor) -> Tensor:
+        return scale * (x @ weight.mT + 3 * x.detach() @ weight.mT)
+
+    with pytest.raises(InvalidInput, match="hides a path from differentiation"):
+        JacobianOperator(hides, features(torch.float32))
+
+
+def test_features_of_zeros_are_a_place_like_any_other() -> None:
+    norm = nn.LayerNorm(4)
+    operator = JacobianOperator(norm, torch.zeros(6, 4))
+    dense = torch.autograd.functional.jacobian(norm, torch.zeros(6, 4)).reshape(24, 24)
+    assert torch.allclose(operator.matmat(torch.eye(24)), dense, rtol=1e-4, atol=1e-3)

@@ -114,7 +114,7 @@ def test_bad_numbers_are_refused() -> None:
         ("rank", {"rank": 0}),
         ("max_products", {"max_products": 1}),
     ):
-        with pytest.raises(InvalidInput, match=f"{name} must be >="):
+        with pytest.raises(InvalidInput, match=f"{name} must be a whole number >="):
             run(torch.eye(3), **settings)
 
 

@@ -48,5 +48,5 @@ def test_the_same_seed_gives_the_same_result() -> None:
 
 def test_a_budget_below_the_rank_is_refused() -> None:
     operator = DenseOperator(torch.eye(60))
-    with pytest.raises(InvalidInput, match="budget must be >= 48 products for rank 20"):
+    with pytest.raises(InvalidInput, match="budget must be >= 68 products for rank 20"):
         block_krylov(operator, rank=20, budget=40, generator=generator())

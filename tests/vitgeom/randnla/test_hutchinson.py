@@ -60,9 +60,9 @@ def test_a_zero_operator_has_norm_zero() -> None:
 
 
 def test_one_probe_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="num_probes must be >= 2"):
+    with pytest.raises(InvalidInput, match="num_probes must be a whole number >= 2"):
         hutchinson_trace(DenseOperator(torch.eye(3)), num_probes=1, generator=generator())
-    with pytest.raises(InvalidInput, match="num_probes must be >= 2"):
+    with pytest.raises(InvalidInput, match="num_probes must be a whole number >= 2"):
         frobenius_squared(DenseOperator(torch.eye(3)), num_probes=1, generator=generator())
 
 

@@ -52,7 +52,7 @@ def test_it_stops_where_the_space_is_closed(values: torch.Tensor, steps: int) ->
 
 def test_bad_input_is_refused() -> None:
     operator = DenseOperator(torch.eye(3, dtype=torch.float64))
-    with pytest.raises(InvalidInput, match="steps must be >= 1"):
+    with pytest.raises(InvalidInput, match="steps must be a whole number >= 1"):
         lanczos(operator, start(3), steps=0)
     with pytest.raises(InvalidInput, match="not zero"):
         lanczos(operator, torch.zeros(3, 1), steps=2)

@@ -46,7 +46,7 @@ def test_a_zero_operator_has_zero_lengths() -> None:
 
 def test_bad_numbers_are_refused() -> None:
     operator = DenseOperator(torch.eye(3))
-    with pytest.raises(InvalidInput, match="rank must be >= 1"):
+    with pytest.raises(InvalidInput, match="rank must be a whole number >= 1"):
         power_iteration(operator, rank=0, generator=generator())
-    with pytest.raises(InvalidInput, match="steps must be >= 0"):
+    with pytest.raises(InvalidInput, match="steps must be a whole number >= 0"):
         power_iteration(operator, rank=1, steps=-1, generator=generator())

@@ -64,5 +64,5 @@ def test_block_energy_by_hand() -> None:
 def test_blocks_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InvalidInput, match="divide the 60 columns"):
         row_block_norms(DenseOperator(MATRIX), num_blocks=7, num_probes=2, generator=generator())
-    with pytest.raises(InvalidInput, match="num_probes must be >= 2"):
+    with pytest.raises(InvalidInput, match="num_probes must be a whole number >= 2"):
         row_block_norms(DenseOperator(MATRIX), num_blocks=6, num_probes=1, generator=generator())

@@ -95,9 +95,9 @@ def test_a_zero_operator_has_a_spectrum_of_zeros() -> None:
 
 def test_bad_input_is_refused() -> None:
     operator = DenseOperator(torch.eye(3))
-    with pytest.raises(InvalidInput, match="num_probes must be >= 1"):
+    with pytest.raises(InvalidInput, match="num_probes must be a whole number >= 1"):
         spectral_density(operator, num_probes=0, steps=1, generator=generator())
-    with pytest.raises(InvalidInput, match="steps must be >= 1"):
+    with pytest.raises(InvalidInput, match="steps must be a whole number >= 1"):
         spectral_density(operator, num_probes=1, steps=0, generator=generator())
     with pytest.raises(InvalidInput, match="must be given together"):
         spectral_density(operator, num_probes=1, steps=1, known_right_NE=torch.eye(3), generator=generator())

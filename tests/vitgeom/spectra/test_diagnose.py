@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -186,7 +187,7 @@ def test_a_rank_that_is_none_is_refused(rank: object) -> None:
 
 
 def test_other_bad_input_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="budget must be >= 48 products for rank 20"):
+    with pytest.raises(InvalidInput, match="budget must be >= 68 products for rank 20"):
         run(made(), recipe="krylov", rank=20, budget=30)
     with pytest.raises(InvalidInput, match="budget must be >= 108 products for rank 20"):
         run(made(), recipe="reference", rank=20, budget=30)
@@ -210,3 +211,44 @@ def test_a_product_that_is_not_finite_is_named(recipe: str) -> None:
             num_tokens=TOKENS,
             generator=torch.Generator().manual_seed(0),
         )
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("scale", [1e18, 1e-25])
+def test_the_unit_of_the_output_changes_no_share(recipe: str, scale: float) -> None:
+    matrix = made("slow").float()
+    plain, scaled = (run(each, recipe=recipe) for each in (matrix, matrix * scale))
+    assert plain.kappa is not None
+    assert scaled.kappa is not None
+    assert scaled.kappa.value == pytest.approx(plain.kappa.value, rel=1e-4)
+    assert scaled.norm.value == pytest.approx(scale**2 * plain.norm.value, rel=1e-4)
+    assert scaled.rank == plain.rank
+
+
+def test_repeated_singular_values_are_all_found_with_the_least_budget() -> None:
+    flat = orthonormal(100, 10, seed=0) @ orthonormal(120, 10, seed=1).mT
+    for seed in range(5):
+        found = run(flat, recipe="krylov", rank=10, budget=38, seed=seed)
+        assert found.rank == 10
+        assert found.kappa is not None
+        assert found.kappa.value == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"recipe": None}, "recipe"),
+        ({"thresholds": 0.8}, "thresholds must be vitgeom.spectra.Thresholds or None, got 0.8"),
+        ({"thresholds": {}}, "thresholds must be"),
+    ],
+)
+def test_what_is_no_setting_is_named(changes: dict[str, object], match: str) -> None:
+    with pytest.raises((InvalidInput, UnknownName), match=match):
+        run(made(), **changes)  # type: ignore[arg-type]
+
+
+def test_a_matrix_is_no_operator() -> None:
+    with pytest.raises(InvalidInput, match=r"operator must be a linear operator .* got Tensor"):
+        inspect.unwrap(diagnose)(made(), num_tokens=TOKENS, generator=torch.Generator())
+    with pytest.raises(InvalidInput, match="kappa must be a number, got 'a'"):
+        Thresholds.__post_init__(SimpleNamespace(kappa="a", variation=0.5))  # type: ignore[arg-type]
