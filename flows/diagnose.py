@@ -78,7 +78,8 @@ def diagnose_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, re
         seed=wanted.params.seed,
         name=name,
     )
-    results.write_directions(cell, content)
+    if results.write_directions(cell, content):
+        console.say(f"diagnose {name}: replaces other figures in {results.directions(cell)}")
     console.say(_said(name, receipt))
     return receipt
 

@@ -9,6 +9,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, model_va
 from flows.param_types import Block, Count, DatasetNames, Device, NonNegativeInt, Real, once
 from vitgeom.errors import nearest
 
+Rank = Annotated[StrictInt, Field(ge=1, le=1024)]
+"""So many directions are stored for every image, found or not: more would be no low-rank metric, only memory."""
+
 
 def _decoder(value: Any) -> Any:
     if not isinstance(value, str):
@@ -40,7 +43,7 @@ class Diagnose(Block):
     ]
     layers: Annotated[tuple[NonNegativeInt, ...], AfterValidator(once), Field(min_length=1)]
     images: Count
-    rank: Count
+    rank: Rank
     recipe: Literal["auto", "exact", "krylov", "reference"]
     budget: Count
     storage: Literal["float32", "float16"]
@@ -105,7 +108,7 @@ class RankSweep(Block):
     An empty list of ranks means no sweep.
     """
 
-    ranks: Annotated[tuple[Count, ...], AfterValidator(once)]
+    ranks: Annotated[tuple[Rank, ...], AfterValidator(once)]
     hidden: Annotated[tuple[Count, ...], AfterValidator(once), Field(min_length=1)]
     grace_epochs: Count
     reduction_factor: Annotated[StrictInt, Field(ge=2)]
@@ -137,7 +140,7 @@ class Metric(Block):
     ]
     layers: Annotated[tuple[NonNegativeInt, ...], AfterValidator(once), Field(min_length=1)]
     images: MetricImages
-    rank: Count
+    rank: Rank
     recipe: Literal["auto", "exact", "krylov", "reference"]
     budget: Count
     storage: Literal["float32", "float16"]

@@ -101,7 +101,8 @@ def metric_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, resu
         seed=wanted.params.seed,
         name=name,
     )
-    results.write_metric(cell, content)
+    if results.write_metric(cell, content):
+        console.say(f"metric {name}: replaces other figures in {results.metric(cell)}")
     console.say(_said(name, receipt))
     made = {
         (decoder, kind): trained[0]

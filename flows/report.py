@@ -45,6 +45,7 @@ def report(
     unfused: Mapping[str, str] | None = None,
     undiagnosed: Mapping[str, str] | None = None,
     unlearnt: Mapping[str, str] | None = None,
+    page: str | None = None,
 ) -> Receipt:
     """Write the page, its figures and its tables.
 
@@ -54,6 +55,7 @@ def report(
         unfused: Name of a cell, or of several backbones together, whose fusion failed -> the reason.
         undiagnosed: Name of a cell whose decoders could not be diagnosed -> the reason.
         unlearnt: Name of a cell whose metrics could not be learnt -> the reason.
+        page: Folder of the page; None: that of the results.
 
     Returns:
         The receipt of the page.
@@ -62,7 +64,8 @@ def report(
         InvalidInput: A cell has no results yet.
     """
     wanted = study.resolve()
-    receipt = render(request_for_page(wanted, failed or {}, unfused or {}, undiagnosed or {}, unlearnt or {}))
+    request = request_for_page(wanted, failed or {}, unfused or {}, undiagnosed or {}, unlearnt or {})
+    receipt = render(request if page is None else request.model_copy(update={"out": page}))
     console.say(f"report: {receipt.uri}")
     return receipt
 

@@ -11,8 +11,8 @@ from vitgeom.errors import StoreError
 WAY_OUT = "Name another results folder with --out FOLDER, or make room for this one."
 
 
-def write_result(path: Path, data: bytes) -> None:
-    """Write a file whole; equal content leaves the file and its time of change alone.
+def write_result(path: Path, data: bytes) -> bool:
+    """Write a file whole and say whether it replaced another one; equal content leaves the file and its time of change alone.
 
     Args:
         path: The file; folders above it are made.
@@ -23,8 +23,9 @@ def write_result(path: Path, data: bytes) -> None:
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        if path.is_file() and path.read_bytes() == data:
-            return
+        replaces = path.is_file()
+        if replaces and path.read_bytes() == data:
+            return False
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.write_bytes(data)
         os.replace(partial, path)
@@ -33,3 +34,4 @@ def write_result(path: Path, data: bytes) -> None:
             partial.unlink(missing_ok=True)
         problem = error.strerror or type(error).__name__
         raise StoreError(f"result file {str(path)!r} cannot be written: {problem}. {WAY_OUT}") from error
+    return replaces

@@ -171,9 +171,9 @@ class Results:
         """Return the place of what a cell's decoders react to."""
         return self.folder / "features" / f"{cell.path}.directions.json"
 
-    def write_directions(self, cell: Cell, content: bytes) -> None:
-        """Write what a cell's decoders react to."""
-        write_result(self.directions(cell), content)
+    def write_directions(self, cell: Cell, content: bytes) -> bool:
+        """Write what a cell's decoders react to, and say whether other figures lay there."""
+        return write_result(self.directions(cell), content)
 
     def read_directions(self, cell: Cell) -> dict[str, Any] | None:
         """Return what a cell's decoders react to; None where nobody asked.
@@ -188,9 +188,9 @@ class Results:
         """Return the place of what was learnt of a cell's decoders."""
         return self.folder / "features" / f"{cell.path}.metric.json"
 
-    def write_metric(self, cell: Cell, content: bytes) -> None:
-        """Write what was learnt of a cell's decoders."""
-        write_result(self.metric(cell), content)
+    def write_metric(self, cell: Cell, content: bytes) -> bool:
+        """Write what was learnt of a cell's decoders, and say whether other figures lay there."""
+        return write_result(self.metric(cell), content)
 
     def read_metric(self, cell: Cell) -> dict[str, Any] | None:
         """Return what was learnt of a cell's decoders; None where nobody asked.

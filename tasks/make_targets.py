@@ -22,7 +22,7 @@ from tasks.opened import opened_backbone, opened_images
 from tasks.opened_decoder import opened_decoder, prefix_of
 from tasks.range_receipt import range_receipt
 from tasks.receipt import Receipt
-from tasks.target_figures import image_figures, read_figures, write_figures
+from tasks.target_figures import image_figures
 from tasks.target_request import TargetRequest
 from vitgeom.backbones import Backbone
 from vitgeom.data import Split
@@ -33,6 +33,7 @@ from vitgeom.linop import LinearOperator
 from vitgeom.seeding import generator_for
 from vitgeom.spectra import Diagnosis, diagnose
 from vitgeom.spectra.theorems import BoundCheck
+from vitgeom.store.figures import read_figures, write_figures
 from vitgeom.store.targets import TargetStore, open_targets
 from vitgeom.store.uri import Root
 

@@ -10,7 +10,7 @@ from tasks.request import Request
 from vitgeom.metric.training import TrainingSettings
 from vitgeom.store.fingerprint import fingerprint
 
-METRIC_VERSION = 1
+METRIC_VERSION = 2
 """Part of every address: raise it when the meaning or the layout of the files changes."""
 
 LearnerName = Literal["importance", "spn"]

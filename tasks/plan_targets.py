@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tasks.opened import opened_backbone, opened_images
 from tasks.opened_decoder import opened_decoder
-from tasks.target_figures import read_figures
 from tasks.target_images import spread_images
 from tasks.target_request import DecoderRef, TargetFootprint, TargetRequest, TargetSettings
 from vitgeom.backbones import Backbone, BackboneRef
@@ -18,6 +17,7 @@ from vitgeom.decoders.embedded_heads import SCENE_HEADS, head_path
 from vitgeom.errors import CorruptData, InvalidInput
 from vitgeom.store.address import TargetAddress, describe_targets
 from vitgeom.store.declaration import DECLARATION
+from vitgeom.store.figures import read_figures
 from vitgeom.store.sample_ids import widest_id
 from vitgeom.store.targets import TargetStore, create_targets, open_targets
 from vitgeom.store.uri import Root
@@ -34,6 +34,7 @@ class TargetPlan:
         requests: One per missing range; empty when all is there.
         total_ranges: Ranges of the whole store.
         num_images: Images of all splits together.
+        fewer: By split where it has fewer images than were asked for, how many it has.
     """
 
     store: str
@@ -42,6 +43,7 @@ class TargetPlan:
     requests: tuple[TargetRequest, ...]
     total_ranges: int
     num_images: int
+    fewer: Mapping[str, int]
 
     @property
     def num_missing(self) -> int:
@@ -129,6 +131,7 @@ def plan_targets(
         ),
         total_ranges=sum(len(targets.ranges(split)) for split in targets.splits),
         num_images=sum(targets.splits.values()),
+        fewer={split: len(rows) for split, rows in images.items() if len(rows) < settings.images_of(split)},
     )
 
 

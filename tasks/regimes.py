@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tasks.receipt import Receipt
-from tasks.target_figures import read_figures
+from vitgeom.store.figures import read_figures
 from vitgeom.store.targets import open_targets
 from vitgeom.store.uri import Root
 

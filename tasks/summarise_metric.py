@@ -17,12 +17,12 @@ from tasks.over_images import OverImages, of_one_seed
 from tasks.pictures import small_pictures
 from tasks.receipt import Receipt
 from tasks.stored_results import json_bytes
-from tasks.target_figures import read_figures
 from tasks.target_request import DecoderRef
 from tasks.train_bottleneck import FIGURES, HISTORY
 from vitgeom.backbones import Backbone
 from vitgeom.data import DatasetRef
 from vitgeom.metric.choice import Choice
+from vitgeom.store.figures import read_figures
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.uri import Root
 

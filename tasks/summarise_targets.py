@@ -15,12 +15,12 @@ from tasks.opened import opened_images
 from tasks.pictures import small_pictures
 from tasks.receipt import Receipt
 from tasks.stored_results import json_bytes
-from tasks.target_figures import read_figures
 from tasks.target_request import DecoderRef
 from vitgeom.backbones import Backbone
 from vitgeom.data import DatasetRef, LabelledImages
 from vitgeom.seeding import generator_for
 from vitgeom.spectra.dataset import ImageFigures, aggregate
+from vitgeom.store.figures import read_figures
 from vitgeom.store.fingerprint import fingerprint
 from vitgeom.store.targets import TargetStore, open_targets
 from vitgeom.store.uri import Root

@@ -16,9 +16,9 @@ from tasks.receipt import Receipt
 from tasks.stored_results import finished_results, json_bytes, receipt_of, write_results
 from tasks.sweep_board import Board
 from tasks.sweep_results import COMPLETED, count_states, outcomes
-from tasks.target_figures import read_figures
 from tasks.trials import RunTrials, in_turn
 from vitgeom.errors import IncompleteData, NumericalFailure
+from vitgeom.store.figures import read_figures
 from vitgeom.store.targets import TargetStore
 from vitgeom.store.uri import Root
 

@@ -58,6 +58,11 @@ def make_target_set(
         decoder: plan_targets(dataset, backbone, decoder, store=store, settings=settings)
         for decoder in decoders
     }
+    fewer = next((work.fewer for work in plans.values()), {})
+    for split, there in fewer.items():
+        emit(
+            f"{label}: all {there:,} images of split {split!r}, which has fewer than the {settings.images_of(split):,} that were asked for"
+        )
     with ExitStack() as leases:
         for work in sorted(plans.values(), key=lambda work: work.address):
             if work.requests:

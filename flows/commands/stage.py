@@ -17,7 +17,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = commands.add_parser(
         "stage",
         help="one step of the study: extract, probe, fuse, horizontal, shift, sweep, diagnose, metric or report",
-        description="Run one step of the study; DVC calls this.",
+        description=(
+            "Run one step of the study; DVC calls this. A step works in the profile's own results folder, also for a part of its datasets and backbones, and "
+            "replaces what it left there before; --out keeps it apart. Only the page of a part has a folder of its own. "
+            "Parameters of a step are those of its block in the parameter file (extract, probe, fusion, shift, sweep, diagnose, metric), e.g. --set diagnose.images=4."
+        ),
     )
     command.add_argument(
         "step",
@@ -50,11 +54,25 @@ def run_step(arguments: argparse.Namespace, wanted: Study) -> int:
     from flows.parent_watch import end_with_parent
 
     end_with_parent()
-    place = wanted.resolve().place_note
-    console.note(place)
-    start(_flow(arguments.step), arguments.orchestrator, wanted)
-    console.note(place)
+    resolved = wanted.resolve()
+    place = resolved.place_note or f"results are in {resolved.out}"
+    console.say(place)
+    if arguments.step == "report":
+        _start_report(arguments, wanted)
+    else:
+        start(_flow(arguments.step), arguments.orchestrator, wanted)
+    console.say(place)
     return 0
+
+
+def _start_report(arguments: argparse.Namespace, wanted: Study) -> None:
+    """Write the page; that of a part of a profile does not take the place of the whole one."""
+    from flows.orchestration import start
+    from flows.report import report
+    from flows.subset import apart
+
+    own = apart(wanted).out
+    start(report, arguments.orchestrator, wanted, page=None if own == wanted.out else own)
 
 
 def _flow(step: str) -> Step[..., Any]:
@@ -86,10 +104,6 @@ def _flow(step: str) -> Step[..., Any]:
         from flows.diagnose import diagnose
 
         return diagnose
-    if step == "metric":
-        from flows.metric import metric
+    from flows.metric import metric
 
-        return metric
-    from flows.report import report
-
-    return report
+    return metric

@@ -31,7 +31,7 @@ def add_study(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="one parameter, e.g. probe.tol=1e-4; may be given several times. What changes the results has them in a folder of its own",
+        help="one parameter, e.g. probe.tol=1e-4; may be given several times. What changes features, probes or fusion has its results in a folder of its own",
     )
     command.add_argument(
         "--params", default="params.yaml", metavar="FILE", help="the parameter file (default: %(default)s)"

@@ -211,3 +211,24 @@ def test_shift_looks_where_a_benchmark_of_the_same_arguments_leaves_its_results(
     told = capsys.readouterr().out
     assert f"results in {seen[0]}" in told
     assert "to see it: vitgeom stage report, with the same arguments" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "page"),
+    [
+        ([], None),
+        (["--dataset", "noise", "--backbone", "nano_selfsup"], "results/small-nano_selfsup"),
+        (["--backbone", "nano_selfsup", "--out", "elsewhere"], None),
+    ],
+)
+def test_the_page_of_a_part_does_not_take_the_place_of_the_whole_one(
+    arguments: list[str],
+    page: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seen: list[dict[str, object]] = []
+    monkeypatch.setattr("flows.orchestration.start", lambda *_, **given: seen.append(given))
+    assert cli.main(["stage", "report", *arguments]) == 0
+    assert seen == [{"page": page}]
+    assert capsys.readouterr().out.startswith("results are in ")

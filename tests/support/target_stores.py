@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vitgeom.store.address import TargetAddress, describe_targets
+from vitgeom.store.figures import write_figures
 from vitgeom.store.target_layout import TargetLayout
 from vitgeom.store.targets import TargetStore, create_targets
 from vitgeom.store.uri import Root
@@ -51,6 +52,7 @@ def range_arrays(layout: TargetLayout, split: str, start: int, stop: int) -> dic
 def fill(store: TargetStore) -> None:
     """Write what is missing."""
     for split, start, stop in store.missing():
+        write_figures(store, split, start, [{"sample": f"{split}/{row}"} for row in range(start, stop)])
         store.write_range(split, start, stop, range_arrays(store.layout, split, start, stop), seconds=1.0)
 
 

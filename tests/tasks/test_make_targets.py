@@ -13,11 +13,11 @@ from tasks import make_targets
 from tasks.engine import SerialEngine
 from tasks.opened import opened_backbone, opened_images
 from tasks.plan_targets import plan_targets
-from tasks.target_figures import read_figures
 from tests.support.small_extraction import BACKBONE, noise, stored_bytes
 from tests.support.small_targets import CLS, MEAN, make, settings
 from vitgeom.decoders import load_decoder
 from vitgeom.errors import InvalidInput, NumericalFailure
+from vitgeom.store.figures import read_figures
 from vitgeom.store.targets import TargetStore, open_targets
 
 

@@ -13,13 +13,13 @@ from tasks.engine import SerialEngine
 from tasks.opened import opened_backbone, opened_images
 from tasks.opened_decoder import opened_decoder, prefix_of
 from tasks.receipt import Receipt
-from tasks.target_figures import read_figures
 from tasks.target_request import DecoderRef, TargetSettings, TrainedBottleneck
 from tasks.target_set import make_target_set
 from tasks.train_bottleneck import MODEL, run
 from tests.support.small_bottleneck import BACKBONE, DATASET, bottleneck_request
 from vitgeom.errors import InvalidInput
 from vitgeom.metric.bottleneck import FromLatents, ThroughBottleneck, load_bottleneck
+from vitgeom.store.figures import read_figures
 from vitgeom.store.targets import open_targets
 
 

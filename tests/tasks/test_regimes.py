@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from tasks.regimes import regimes_of
-from tasks.target_figures import read_figures
 from tests.support.small_targets import make
+from vitgeom.store.figures import read_figures
 from vitgeom.store.targets import open_targets
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from tasks.target_figures import image_figures, read_figures, write_figures
+from tasks.target_figures import image_figures
 from tests.support.matrices import planted, with_singular_values
 from tests.support.target_stores import make_store
 from vitgeom.errors import CorruptData
@@ -13,6 +13,7 @@ from vitgeom.linop import DenseOperator
 from vitgeom.spectra import diagnose
 from vitgeom.spectra.dataset import ImageFigures, image_of
 from vitgeom.spectra.theorems import truncated_importance
+from vitgeom.store.figures import read_figures, write_figures
 from vitgeom.store.schema import TARGETS
 from vitgeom.store.uri import Root
 

@@ -105,3 +105,25 @@ def check_finite(values: Tensor, *, what: str, way_out: str) -> None:
     if not bool(finite.all()):
         place = [int(index) for index in (~finite).nonzero()[0]]
         raise InvalidInput(f"{what} are not finite at {place} (first of {int((~finite).sum())}). {way_out}")
+
+
+def check_image(image: object, *, name: str) -> None:
+    """Refuse what is not one preprocessed image.
+
+    Args:
+        image: What was given.
+        name: Of the decoder.
+
+    Raises:
+        InvalidInput: No floating-point [3, height, width], or pixels that are not finite.
+    """
+    if not isinstance(image, Tensor) or not image.is_floating_point():
+        found = image.dtype if isinstance(image, Tensor) else type(image).__name__
+        raise InvalidInput(
+            f"image of decoder {name!r} must be a floating-point tensor [3, height, width], got {found}. Give backbone.preprocess(picture)."
+        )
+    if image.ndim != 3:
+        raise InvalidInput(
+            f"image of decoder {name!r} must be [3, height, width], got {list(image.shape)}. Bind one image at a time."
+        )
+    check_finite(image, what=f"pixels of the image for decoder {name!r}", way_out="Repair the picture.")

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from vitgeom.backbones import Backbone
-from vitgeom.decoders.refusals import check_features, check_finite, check_taps
+from vitgeom.decoders.refusals import check_features, check_finite, check_image, check_taps
 from vitgeom.decoders.trunk import BackboneTrunk, Trunk
 from vitgeom.errors import InvalidInput
 
@@ -61,13 +61,7 @@ class TappedDecoder:
         Raises:
             InvalidInput: No such image, or one whose pixels or tokens are not finite.
         """
-        if image.ndim != 3:
-            raise InvalidInput(
-                f"image of decoder {self.name!r} must be [3, height, width], got {list(image.shape)}. Bind one image at a time."
-            )
-        check_finite(
-            image, what=f"pixels of the image for decoder {self.name!r}", way_out="Repair the picture."
-        )
+        check_image(image, name=self.name)
         tokens = tokens_at(
             self.trunk, image, layers=[*(tap for tap in self.taps if tap < self.layer), self.layer]
         )

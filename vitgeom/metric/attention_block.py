@@ -42,9 +42,26 @@ class AttentionBlock(nn.Module):
         h_BNH = h_BNH + self.out(self._attended(self.norm(h_BNH)))
         return h_BNH if self.mlp is None else h_BNH + self.mlp(h_BNH)
 
+    def attended(
+        self, h_BNH: Float[Tensor, "b n h"]
+    ) -> tuple[Float[Tensor, "b n h"], Float[Tensor, "b k n n"]]:
+        """Return h + Attention(norm h), and who looked at whom: weights by head, query and key. Memory O(N^2) for each head.
+
+        Args:
+            h_BNH: Any number of tokens.
+        """
+        query, key, value = self._parts(self.norm(h_BNH))
+        weights_BKNN = (query @ key.mT * query.shape[-1] ** -0.5).softmax(dim=-1)
+        mixed_BNH = (weights_BKNN @ value).transpose(1, 2).flatten(2)
+        return h_BNH + self.out(mixed_BNH), weights_BKNN
+
     def _attended(self, x_BNH: Tensor) -> Tensor:
-        query, key, value = self.mix(x_BNH).unflatten(2, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        query, key, value = self._parts(x_BNH)
         return scaled_dot_product_attention(query, key, value).transpose(1, 2).flatten(2)
+
+    def _parts(self, x_BNH: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        query, key, value = self.mix(x_BNH).unflatten(2, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        return query, key, value
 
 
 def check_heads(hidden: int, heads: int) -> None:

@@ -20,7 +20,7 @@ FOR_REGIME: Mapping[str, tuple[str, ...]] = {
 }
 WHY: Mapping[str, str] = {
     "structural": "there are no more outputs than directions asked for: the exact metric costs no more than a learnt one, and nothing is trained",
-    "token_local": "few tokens carry the task: one score per token says which, so an importance head is trained",
+    "token_local": "some tokens matter far more than others: one score per token says which, so an importance head is trained",
     "low_rank_delocalised": "a few directions spread over all tokens carry the task, which no score per token can say: a Spectral Pullback Network is trained",
     "high_rank": "neither few tokens nor few directions carry the task: a bottleneck is put in front of the decoder, and the metric is learnt behind it",
     "undefined": "the output does not depend on these tokens: there is nothing to learn",

@@ -1,6 +1,7 @@
 """Importance head: from features alone to how much a decoder depends on each token (B9 of the methods).   B = images, N = tokens, D = width.
 
-About 310,000 parameters at D = 768.
+About 310,000 parameters at D = 768. A token matters as far as others look at it, so its score is read from what the attention block made of it and from how much attention it
+received there: no mixture of values tells a token that.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from vitgeom.metric.token_entry import TokenEntry
 from vitgeom.whole_numbers import whole_number
 
 _UNIT = 0.5413248546129181  # softplus(_UNIT) = 1
-_LEAST = 1e-30
+_LEAST, _LEAST_SHARE = 1e-30, 1e-6
 
 
 class ImportanceHead(nn.Module):
-    """imp_t = exp(typical log importance of its kind of token) * softplus(MLP(attention(entry(F))_t)).
+    """imp_t = exp(typical log importance of its kind of token) * softplus(MLP(norm h_t, log N a_t)), h = attention(entry(F)).
+
+    a_t is the attention that token t receives, for each head, from the prefix tokens and from all tokens on average.
 
     Args:
         dim: D.
@@ -63,9 +66,9 @@ class ImportanceHead(nn.Module):
         with seeded(seed, "ImportanceHead"):
             self.entry = TokenEntry(dim, hidden=hidden, num_prefix=num_prefix)
             self.block = AttentionBlock(hidden, heads=heads, mlp_ratio=0.0)
-            self.read = nn.Sequential(
-                nn.LayerNorm(hidden), nn.Linear(hidden, inner), nn.GELU(), nn.Linear(inner, 1)
-            )
+            self.norm = nn.LayerNorm(hidden)
+            received = heads * (2 if num_prefix else 1)
+            self.read = nn.Sequential(nn.Linear(hidden + received, inner), nn.GELU(), nn.Linear(inner, 1))
         self.register_buffer("log_importance", torch.zeros(2))
 
     def fit_features(self, batches: Iterable[Float[Tensor, "_ n d"]]) -> None:
@@ -100,7 +103,15 @@ class ImportanceHead(nn.Module):
             InvalidInput: Another width, no patch, entries that are not finite, or a grid of other patches.
         """
         self.entry.check(features)
-        raw_BN = self.read(self.block(self.entry(features, grid=grid)))[:, :, 0].float()
+        h_BNH, weights_BKNN = self.block.attended(self.entry(features, grid=grid))
+        known = torch.cat([self.norm(h_BNH), self._received(weights_BKNN)], dim=2)
+        raw_BN = self.read(known)[:, :, 0].float()
         typical_N = self.log_importance[1].expand(features.shape[1]).clone()
         typical_N[: self.num_prefix] = self.log_importance[0]
         return (typical_N + softplus(raw_BN + _UNIT).clamp_min(_LEAST).log()).exp()
+
+    def _received(self, weights_BKNN: Tensor) -> Tensor:
+        """Return log(N a_t) by token, 0 where attention is even: of the prefix tokens, where there are any, then of all."""
+        lookers = [weights_BKNN[:, :, : self.num_prefix], weights_BKNN] if self.num_prefix else [weights_BKNN]
+        shares_BAN = torch.cat([each.mean(dim=2) for each in lookers], dim=1)
+        return (shares_BAN * weights_BKNN.shape[-1]).clamp_min(_LEAST_SHARE).log().mT

@@ -203,7 +203,7 @@ def _rank_range(found: Sequence[Mapping[str, Any] | None]) -> RankRange | None:
 
 
 def _is_close(verdict: Mapping[str, Any]) -> bool:
-    """Say whether an image lies near a border of its regime: that of few tokens, and, unless it is one of these, that between few and many directions."""
+    """Say whether an image lies near a border of its regime: that of uneven tokens, and, unless it is one of these, that between few and many directions."""
     if verdict["name"] in ("structural", "undefined"):
         return False
     borders = (

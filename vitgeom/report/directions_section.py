@@ -81,7 +81,7 @@ def directions_blocks(material: Material, drawings: Mapping[str, Drawing]) -> li
 
 MAP_CAPTION = (
     "One point per decoder, layer (the number in it) and pair of dataset and backbone; means over images with 95 % intervals. Right of the upright "
-    "border few tokens carry the task; left of it few directions do above the level border, many below. Dotted: where random directions would "
+    "border some tokens matter far more than others; left of it few directions do above the level border, many below. Dotted: where random directions would "
     "lie. Hollow: no more outputs than directions, so everything is held by construction. n and numbers are in the tables."
 )
 

@@ -134,7 +134,7 @@ def rank_90(one: DecoderDirections) -> str:
         return UNDEFINED
     mean = one.value("r_90")
     if known.status == "exact":
-        return f"{_spelled(mean)}, exact"
+        return f"{_spelled(mean)}, of each image known exactly"
     if known.status == "interval":
         return f"between {known.low:,} and {known.high:,}"
     guess = "" if mean is None else f"; density: {_spelled(mean)}"

@@ -12,7 +12,7 @@ from vitgeom.spectra.advice import NEXT_STEP
 
 REGIMES = {
     "structural": "fixed by construction",
-    "token_local": "few tokens",
+    "token_local": "some tokens far above others",
     "low_rank_delocalised": "few directions, spread over tokens",
     "high_rank": "many directions",
     "undefined": "no reaction",

@@ -60,7 +60,7 @@ def _change(figure: str) -> Callable[[LearntDecoder], str | None]:
 
 
 PAPER = (
-    PaperFigure("importance head, few tokens carry the task: ρ", "0.998", _head("token_local")),
+    PaperFigure("importance head, some tokens far above others: ρ", "0.998", _head("token_local")),
     PaperFigure(
         "importance head, spread over tokens (depth, DPT): ρ",
         "0.20",

@@ -61,7 +61,7 @@ def regime_map(pairs: Sequence[DirectedPair], *, name: str) -> Drawing:
         axes.set(xlabel="variation (CV) over patches", ylabel="held by R directions (%)")
         axes.set_yticks([0, 20, 40, 60, 80, 100])
         for x, y, words, side, level in (
-            (1.06 * variation, 116, "few tokens", "left", "top"),
+            (1.06 * variation, 116, "uneven tokens", "left", "top"),
             (variation / 1.06, 116, "few directions", "right", "top"),
             (variation / 1.06, 0, "many directions", "right", "center"),
         ):

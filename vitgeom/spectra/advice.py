@@ -10,8 +10,8 @@ NEXT_STEP: dict[Name, str] = {
         "that says nothing about the features. Ask for a smaller rank, or look at the exact metric directly."
     ),
     "token_local": (
-        "A few patch tokens carry the task: an importance score per token is enough to decide what to keep, "
-        "and an importance head can learn it. Cross-token directions are not needed for that."
+        "Some patch tokens matter far more than others: an importance score per token says what to keep, "
+        "and an importance head can learn it."
     ),
     "low_rank_delocalised": (
         "A few directions carry the task but each runs through many tokens: no score per token can stand in for them. "
@@ -38,7 +38,12 @@ def advice(verdict: Regime, *, rank: int, kappa: float | None, variation: float 
         kappa: kappa_cap(rank).
         variation: CV of token energy over patches.
     """
-    parts = [_figures(rank, kappa, variation), NEXT_STEP[verdict.name], _close(verdict)]
+    parts = [
+        _figures(rank, kappa, variation),
+        NEXT_STEP[verdict.name],
+        _as_well(verdict, rank),
+        _close(verdict),
+    ]
     return " ".join(part for part in parts if part)
 
 
@@ -49,6 +54,13 @@ def _figures(rank: int, kappa: float | None, variation: float | None) -> str:
         "" if variation is None else f", and their energy varies over patches by {variation:.2f} of its mean"
     )
     return f"{rank} direction{'s' if rank != 1 else ''} hold {100 * kappa:.3g} % of the sensitivity{spread}."
+
+
+def _as_well(verdict: Regime, rank: int) -> str:
+    """Say where a low rank would do beside what the regime asks for."""
+    if verdict.name != "token_local" or verdict.kappa_margin is None or verdict.kappa_margin < 0:
+        return ""
+    return f"These {rank} directions hold enough by themselves, too: a network that learns them is the other way."
 
 
 def _close(verdict: Regime) -> str:

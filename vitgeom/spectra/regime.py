@@ -17,7 +17,7 @@ class Thresholds:
 
     Attributes:
         kappa: kappa_cap(r) from which r directions count as enough.
-        variation: CV of token energy over patches from which few tokens count as carrying the task. A random r-dimensional subspace has
+        variation: CV of token energy over patches from which some tokens count as far more important than others. A random r-dimensional subspace has
             about sqrt(2 / (D r)).
     """
 
@@ -40,7 +40,7 @@ class Regime:
     """The verdict with its margins.
 
     Attributes:
-        name: ``structural``: M <= r, everything is captured by construction. ``token_local``: few tokens carry the task.
+        name: ``structural``: M <= r, everything is captured by construction. ``token_local``: some tokens matter far more than others.
             ``low_rank_delocalised``: r directions spread over the tokens carry it. ``high_rank``: neither. ``undefined``: the Jacobian is zero.
         kappa_margin: kappa_cap(r) minus its threshold.
         variation_margin: CV minus its threshold.

@@ -13,10 +13,12 @@ from vitgeom.store.chunk_reading import ChunkPlace, read_chunk
 from vitgeom.store.commit import Marker, committed_chunks
 from vitgeom.store.declaration import DECLARATION, load_declaration, write_missing_metadata
 from vitgeom.store.failures import MissingObject
+from vitgeom.store.figures import figures_key, read_figures
 from vitgeom.store.manifest import MANIFEST, Manifest
 from vitgeom.store.row_layout import ChunkPart
 from vitgeom.store.row_store import RowStore
 from vitgeom.store.schema import ArraySpec
+from vitgeom.store.target_layout import TargetLayout
 from vitgeom.store.uri import Root
 
 _PARALLEL_CHUNKS = 8
@@ -27,7 +29,7 @@ class Damage:
     """One damaged object.
 
     Attributes:
-        array: Its array, or None for a done-marker, the manifest, the declaration or a group.
+        array: Its array, or None for figures, a done-marker, the manifest, the declaration or a group.
         chunk: Its key below the store.
         split: Its split, or "" for the manifest and the declaration.
         start: First row that depends on it.
@@ -60,6 +62,7 @@ def verify(store: RowStore) -> list[Damage]:
         *_damaged_markers(store),
         *_damaged_manifest(store),
         *_damaged_chunks(store),
+        *_damaged_figures(store),
     ]
 
 
@@ -198,6 +201,21 @@ def _damaged_chunks(store: RowStore) -> list[Damage]:
     with ThreadPoolExecutor(_PARALLEL_CHUNKS) as pool:
         checked = pool.map(lambda job: _check(store, *job), _committed_chunks(store))
         return [damage for damage in checked if damage is not None]
+
+
+def _damaged_figures(store: RowStore) -> list[Damage]:
+    """Return what is wrong with the figures beside the arrays of targets; features have none."""
+    if not isinstance(store.layout, TargetLayout):
+        return []
+    found = []
+    for split in store.splits:
+        for marker in store.markers.valid(split).values():
+            try:
+                read_figures(store, split, marker.start)
+            except CorruptData as error:
+                key = figures_key(split, marker.start)
+                found.append(Damage(None, key, split, marker.start, marker.stop, str(error)))
+    return found
 
 
 def _committed_chunks(store: RowStore) -> Iterator[tuple[ArraySpec, Marker, ChunkPart, str]]:

@@ -42,14 +42,14 @@ def test_variation_stands_with_and_without_prefix_tokens() -> None:
             assert span is not None
             told.append(between(span.value, span.low, span.high))
         assert f"{one.label} {' '.join(told)} 0.408" in text
-    assert "few tokens: 3" in text
+    assert "some tokens far above others: 3" in text
     assert "Patches: 2 × 3; prefix tokens: CLS 1, registers 2." in text
 
 
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        (RankRange("exact", 4, 6), "5 (4 to 6), exact"),
+        (RankRange("exact", 4, 6), "5 (4 to 6), of each image known exactly"),
         (RankRange("interval", 3, 8), "between 3 and 8"),
         (RankRange("bound", 31, 96), "at least 31; density: 5 (4 to 6)"),
         (None, "undefined"),

@@ -17,7 +17,7 @@ from vitgeom.spectra.advice import NEXT_STEP
 def test_the_headline_counts_regimes_and_says_that_bounds_hold() -> None:
     said = directions_headline([directed_pair()])
     assert "over 3 decoders and layers on 1 pair of dataset and backbone" in said
-    assert "few tokens in 1; few directions, spread over tokens in 2" in said
+    assert "some tokens far above others in 1; few directions, spread over tokens in 2" in said
     assert "All bounds of the theory hold (36 checks)." in said
     assert directions_headline([]) == "No decoder was diagnosed."
 
@@ -43,7 +43,7 @@ def test_a_sentence_has_n_interval_and_chance() -> None:
         "random directions: 0.408",
     ):
         assert words in said
-    assert regime_words(local) == "few tokens: 3 of 3 images"
+    assert regime_words(local) == "some tokens far above others: 3 of 3 images"
     assert regime_words(dataclasses.replace(local, close=2)).endswith("; 2 close to a border")
 
 
@@ -58,7 +58,7 @@ def test_what_holds_by_construction_and_what_never_reacts_is_said() -> None:
 
 def test_every_regime_that_occurs_has_its_next_step() -> None:
     assert next_steps(directed_pair().decoders) == [
-        ("few tokens", "patch mean from layer 8", NEXT_STEP["token_local"]),
+        ("some tokens far above others", "patch mean from layer 8", NEXT_STEP["token_local"]),
         (
             "few directions, spread over tokens",
             "class token from layer 4, class token from layer 8",

@@ -18,7 +18,7 @@ def test_every_decoder_is_a_point_with_its_layer() -> None:
     assert shown.count("4") == 2
     assert shown.count("8") == 4
     assert {"class token", "patch mean", "random directions", "border"} <= set(shown)
-    assert {"few directions", "many directions", "few tokens"} <= set(shown)
+    assert {"few directions", "many directions", "uneven tokens"} <= set(shown)
     for pair in pairs:
         for one in pair.decoders:
             assert f"{pair.label}, {one.label}: " in drawing.description

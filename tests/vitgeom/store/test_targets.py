@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -120,3 +122,23 @@ def test_whatever_determines_the_numbers_changes_the_address(root: Root) -> None
         )
     }
     assert len(addresses) == 5
+
+
+@pytest.mark.parametrize("data", [None, b"{", b'{"images": [], "checksum": "x"}'])
+def test_damaged_figures_are_found_and_made_anew(tmp_path: Path, data: bytes | None) -> None:
+    store = make_store(Root(tmp_path))
+    fill(store)
+    store.seal()
+    key = "figures/test/0000000002.json"
+    if data is None:
+        store.root.remove(key)
+    else:
+        store.root.write_bytes(key, data)
+    [damage] = verify(store)
+    assert (damage.array, damage.chunk, damage.split, damage.start) == (None, key, "test", 2)
+    assert "figures" in damage.problem
+    repair(store)
+    assert store.missing() == [("test", 2, 3)]
+    fill(store)
+    store.seal()
+    assert verify(store) == []

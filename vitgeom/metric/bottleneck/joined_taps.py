@@ -12,7 +12,7 @@ from torch import Tensor
 
 from vitgeom.backbones import Backbone
 from vitgeom.decoders import TappedDecoder
-from vitgeom.decoders.refusals import check_finite
+from vitgeom.decoders.refusals import check_finite, check_image
 from vitgeom.decoders.trunk import BackboneTrunk
 from vitgeom.errors import InvalidInput
 from vitgeom.metric.bottleneck.point import PointOf
@@ -136,13 +136,7 @@ class JoinedTaps:
         Raises:
             InvalidInput: Not one image, or one whose pixels are not finite.
         """
-        if image.ndim != 3:
-            raise InvalidInput(
-                f"image of decoder {self.name!r} must be [3, height, width], got {list(image.shape)}. Bind one image at a time."
-            )
-        check_finite(
-            image, what=f"pixels of the image for decoder {self.name!r}", way_out="Repair the picture."
-        )
+        check_image(image, name=self.name)
         return self.tokens(image[None])[0]
 
     def check_point(self, features: Tensor) -> None:
