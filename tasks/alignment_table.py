@@ -15,7 +15,7 @@ from vitgeom.metric.constant_subspace import constant_subspace
 
 
 def alignment_table(learnt: OpenedLearnt, over: OverImages) -> dict[str, Any] | None:
-    """Return V1 of the network, of a second estimate, of the one subspace that fits all training images best, and by chance; None without a network.
+    """Return V1 of the network, its lead over the one subspace, image by image, V1 of a second estimate, of the one subspace that fits all training images best, and by chance; None without a network.
 
     Args:
         learnt: Targets and models.
@@ -33,8 +33,11 @@ def alignment_table(learnt: OpenedLearnt, over: OverImages) -> dict[str, Any] | 
         some = torch.where(count > 0, 1.0, torch.nan)
         found["ceiling"].append(alignment(others, right, num_found=count) * some)
         found["constant"].append(constant.alignment(right, num_found=count) * some)
+    by_seed = learnt.figure(SPN, "alignment")
+    lead = torch.stack(by_seed).mean(dim=0) - torch.cat(found["constant"])
     return {
-        "learnt": over.summary(learnt.figure(SPN, "alignment"), "alignment"),
+        "learnt": over.summary(by_seed, "alignment"),
+        "lead": over.summary([lead], "alignment lead"),
         **{name: over.summary([torch.cat(parts)], f"alignment {name}") for name, parts in found.items()},
         "chance": random_alignment(layout.rank, num_tokens=layout.num_tokens, dim=layout.width),
     }

@@ -5,6 +5,7 @@ Prefix tokens are left out: they are never pruned, and a class token's own resid
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -20,12 +21,13 @@ from vitgeom.store.targets import TargetStore
 
 TARGETS = ("importance", "block_norms")
 """From the directions stored, and without truncation."""
+EXACT = "exact block norms"
 
 
 def importance_table(
     learnt: OpenedLearnt, over: OverImages, *, backbone: Backbone, layer: int, target: str
 ) -> dict[str, Any]:
-    """Return Spearman's rho over patches with both targets: of every score, of a second estimate, and of one target with the other.
+    """Return Spearman's rho over patches with both targets: of every score, of a second estimate, and of one target with the other; and by how much models lead.
 
     Args:
         learnt: Targets and models.
@@ -49,20 +51,40 @@ def importance_table(
     scores = {
         **{name: learnt.importance(name) for name in learnt.tests},
         "one map for all images": [constant.expand(len(features), -1)],
-        "exact block norms": [truth["block_norms"]],
+        EXACT: [truth["block_norms"]],
         **{name: [each] for name, each in plain.items()},
+    }
+    rhos = {
+        name: {against: [rho(each, truth[against]) for each in seeds] for against in TARGETS}
+        for name, seeds in scores.items()
+    }
+    found = {
+        name: {against: over.summary(each, f"{name} {against}") for against, each in by_target.items()}
+        for name, by_target in rhos.items()
     }
     return {
         "ceiling": ceiling,
-        "truncation": over.summary([rho(*(truth[name] for name in TARGETS))], "truncation"),
-        "scores": {
-            name: {
-                against: over.summary([rho(each, truth[against]) for each in seeds], f"{name} {against}")
-                for against in TARGETS
+        "truncation": found[EXACT]["importance"],
+        "scores": found,
+        "leads": {
+            model: {
+                other: {
+                    against: over.summary(
+                        [_mean(rhos[model][against]) - _mean(rhos[other][against])],
+                        f"{model} over {other} {against}",
+                    )
+                    for against in TARGETS
+                }
+                for other in rhos
+                if other != model
             }
-            for name, seeds in scores.items()
+            for model in learnt.tests
         },
     }
+
+
+def _mean(by_seed: Sequence[Tensor]) -> Tensor:
+    return torch.stack(list(by_seed)).mean(dim=0)
 
 
 def _read(store: TargetStore, name: str) -> Tensor:

@@ -41,6 +41,7 @@ def planted_metric(
     truncation: float = 0.96,
     v1: tuple[float, float, float] = (0.64, 0.71, 0.31),
     ranks: bool = True,
+    one_map: float = 0.3,
 ) -> dict[str, Any]:
     """Return the content of a file of learnt metrics.
 
@@ -52,13 +53,15 @@ def planted_metric(
         truncation: rho of the two targets.
         v1: Of the network, its ceiling, and one subspace for all images.
         ranks: Whether ranks were tried where a network was trained.
+        one_map: rho of one map for all images.
     """
     return {
         "of": {"dataset": "d" * 64, "weights": "w" * 64},
         "tokens": {**PREFIX, "grid": list(GRID)},
         "num_bootstrap": 50,
         "pairs": [
-            _entry(name, layer, asked, rho, ceiling, truncation, v1, ranks) for name, layer in decoders
+            _entry(name, layer, asked, rho, ceiling, truncation, v1, ranks, one_map)
+            for name, layer in decoders
         ],
         "pictures": {f"digit-{place}": picture(place) for place in range(2)},
     }
@@ -86,6 +89,7 @@ def _entry(
     truncation: float,
     v1: tuple[float, float, float],
     ranks: bool,
+    one_map: float,
 ) -> dict[str, Any]:
     regime = REGIME.get(name, "token_local")
     choice = choose(
@@ -93,7 +97,12 @@ def _entry(
         has_head=True,
         asked=asked,
     )
-    plain = {"feature norm": 0.34, "class attention": 0.66, "random": 0.004}
+    plain = {
+        "one map for all images": one_map,
+        "feature norm": 0.34,
+        "class attention": 0.66,
+        "random": 0.004,
+    }
     learners = [learner for learner in choice.learners if learner != "bottleneck"]
     scores = {learner: (rho[learner], rho[learner] - 0.03, 3) for learner in learners}
     scores["exact block norms"] = (truncation, 1.0, 1)
@@ -117,6 +126,17 @@ def _entry(
                 }
                 for score, (ranked, untruncated, seeds) in scores.items()
             },
+            "leads": {
+                learner: {
+                    score: {
+                        "importance": average(scores[learner][0] - ranked),
+                        "block_norms": average(scores[learner][1] - untruncated),
+                    }
+                    for score, (ranked, untruncated, _) in scores.items()
+                    if score != learner
+                }
+                for learner in learners
+            },
         },
         "alignment": _alignment(v1) if network else None,
         "models": {learner: _model(learner, rho[learner]) for learner in learners},
@@ -131,6 +151,7 @@ def _alignment(v1: tuple[float, float, float]) -> dict[str, Any]:
     learnt, ceiling, constant = v1
     return {
         "learnt": average(learnt, seeds=3),
+        "lead": average(learnt - constant),
         "ceiling": average(ceiling, std=0.02),
         "constant": average(constant),
         "chance": RANK / (TOKENS * WIDTH),

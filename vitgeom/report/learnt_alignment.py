@@ -17,12 +17,14 @@ class Alignment:
 
     Attributes:
         learnt: Of the network.
+        lead: Of the network over ``constant``, image by image.
         ceiling: Of a second, independent estimate of the exact directions.
         constant: Of the one subspace for all images that fits the training images best.
         chance: Of a random subspace.
     """
 
     learnt: Averaged | None
+    lead: Averaged | None
     ceiling: Averaged | None
     constant: Averaged | None
     chance: float
@@ -32,7 +34,7 @@ def parse_alignment(found: Mapping[str, Any] | None) -> Alignment | None:
     """Read how well directions agree; None where no network was trained.
 
     Args:
-        found: As ``{"learnt", "ceiling", "constant", "chance"}``.
+        found: As ``{"learnt", "lead", "ceiling", "constant", "chance"}``.
 
     Raises:
         KeyError: A part is missing; likewise TypeError and ValueError for parts of another shape.
@@ -41,6 +43,7 @@ def parse_alignment(found: Mapping[str, Any] | None) -> Alignment | None:
         return None
     return Alignment(
         **{kind: parse_averaged(found[kind]) for kind in KINDS},
+        lead=parse_averaged(found["lead"]),
         chance=float(found["chance"]),
     )
 
@@ -57,5 +60,6 @@ def alignment_problems(found: Alignment | None) -> Iterator[str]:
         yield from averaged_problems(
             f"V1 ({kind})", getattr(found, kind), least=0.0, most=1.0, slack=HALF_PRECISION
         )
+    yield from averaged_problems("the lead of V1", found.lead, least=-1.0, most=1.0, slack=HALF_PRECISION)
     if not 0 <= found.chance <= 1:
         yield f"V1 (chance) must be 0 to 1, got {found.chance}"

@@ -27,7 +27,7 @@ LEARNERS = {
     BOTTLENECK: "bottleneck",
 }
 """What can be trained -> what a reader calls it."""
-EXACT, RANDOM = "exact block norms", "random"
+EXACT, CONSTANT, RANDOM = "exact block norms", "one map for all images", "random"
 TARGETS_MADE = "exact"
 """Whose time is that of an exact target, not of a model."""
 
@@ -55,6 +55,7 @@ class LearntDecoder(NamedDecoder):
         ceiling: rho of a second, independent estimate, by target.
         truncation: rho between the two targets.
         scores: rho by score and target.
+        leads: By how much the rho of a model lies above that of another score, image by image: by model, score and target.
         alignment: None where no network was trained.
         models: By learner.
         ranks: None where no ranks were tried.
@@ -73,6 +74,7 @@ class LearntDecoder(NamedDecoder):
     ceiling: Mapping[str, Averaged | None]
     truncation: Averaged | None
     scores: Mapping[str, Mapping[str, Averaged | None]]
+    leads: Mapping[str, Mapping[str, Mapping[str, Averaged | None]]]
     alignment: Alignment | None
     models: Mapping[str, TrainedModel]
     ranks: RankSweep | None
@@ -100,6 +102,16 @@ class LearntDecoder(NamedDecoder):
             target: Which target.
         """
         return self.scores.get(score, {}).get(target)
+
+    def lead(self, model: str, other: str, target: str = RANKED) -> Averaged | None:
+        """Return by how much the rho of a model lies above that of another score on the same images; None where it is undefined.
+
+        Args:
+            model: A learner.
+            other: Another score.
+            target: Which target.
+        """
+        return self.leads.get(model, {}).get(other, {}).get(target)
 
 
 def title_of(score: str) -> str:
@@ -141,6 +153,10 @@ def parse_learnt_decoder(
         ceiling=_by_target(importance["ceiling"]),
         truncation=parse_averaged(importance["truncation"]),
         scores={str(name): _by_target(found) for name, found in importance["scores"].items()},
+        leads={
+            str(model): {str(name): _by_target(found) for name, found in others.items()}
+            for model, others in importance["leads"].items()
+        },
         alignment=parse_alignment(content["alignment"]),
         models={str(name): parse_model(found) for name, found in content["models"].items()},
         ranks=parse_ranks(content.get("ranks")),
@@ -167,6 +183,10 @@ def learnt_problems(one: LearntDecoder) -> Iterator[str]:
     }
     for what, found in rhos.items():
         yield from averaged_problems(what, found, least=-1.0, most=1.0)
+    for learner, others in one.leads.items():
+        for other, by_target in others.items():
+            for lead in by_target.values():
+                yield from averaged_problems(f"the lead of {learner} over {other}", lead, least=-2.0, most=2.0)
     yield from alignment_problems(one.alignment)
     for name, model in one.models.items():
         yield from model_problems(name, model)

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from vitgeom.report.averaged import Averaged
-from vitgeom.report.learnt_decoder import HEAD, NETWORK, RANKED, UNTRUNCATED, LearntDecoder, title_of
-from vitgeom.report.learnt_rules import is_beyond, is_clear, is_near, spelled_mean
+from vitgeom.report.learnt_decoder import (
+    CONSTANT,
+    HEAD,
+    NETWORK,
+    RANKED,
+    UNTRUNCATED,
+    LearntDecoder,
+    title_of,
+)
+from vitgeom.report.learnt_rules import is_ahead, is_behind, is_clear, is_near, spelled_mean
 from vitgeom.report.numbers import counted
 from vitgeom.report.statement import Statement
 
@@ -41,9 +49,12 @@ def importance_statement(one: LearntDecoder, learner: str) -> Statement:
         f"It ranks patches like the exact importance to ρ = {spelled_mean(found)} (n = {counted(found.images, 'test image')}); two estimates of that "
         f"target agree to {spelled_mean(ceiling)}.",
         advice,
-        _without_learning(one, found),
+        _without_learning(one, learner),
     )
-    return Statement(f"{title}: {_limit(found, ceiling)}.", " ".join(part for part in parts if part))
+    verdict = _limit(found, ceiling)
+    if ceiling is not None and is_near(found, ceiling):
+        verdict += _against_one_map(one, learner)
+    return Statement(f"{title}: {verdict}.", " ".join(part for part in parts if part))
 
 
 def truncation_statement(one: LearntDecoder) -> Statement:
@@ -94,12 +105,12 @@ def better_statement(one: LearntDecoder) -> Statement:
 
 
 def _better(one: LearntDecoder, target: str) -> str:
-    head, network = one.rho(HEAD, target), one.rho(NETWORK, target)
-    if head is None or network is None:
+    lead = one.lead(HEAD, NETWORK, target)
+    if lead is None:
         return "neither, as ρ is undefined"
-    if is_beyond(head, network):
+    if is_ahead(lead):
         return "the head gives the better importance"
-    if is_beyond(network, head):
+    if is_behind(lead):
         return "the network gives the better importance"
     return "the two are not told apart"
 
@@ -129,16 +140,26 @@ def _clarity(ceiling: Averaged) -> str:
     )
 
 
-def _without_learning(one: LearntDecoder, found: Averaged) -> str:
+def _against_one_map(one: LearntDecoder, learner: str) -> str:
+    """Return "" where a model beats what knows no image; a high rho alone may be no more than that."""
+    lead = one.lead(learner, CONSTANT)
+    if lead is None or is_ahead(lead):
+        return ""
+    return f", but {CONSTANT} is {'BETTER' if is_behind(lead) else 'not told apart from it'}"
+
+
+def _without_learning(one: LearntDecoder, learner: str) -> str:
     """Return the best score that nobody has to learn, and whether learning was worth it."""
     known = {name: score for name in one.plain if (score := one.rho(name)) is not None}
     if not known:
         return ""
     name = max(known, key=lambda each: known[each].mean.value)
-    if is_beyond(found, known[name]):
+    lead = one.lead(learner, name)
+    if lead is not None and is_ahead(lead):
         verdict = "learning beats it"
-    elif is_beyond(known[name], found):
+    elif lead is not None and is_behind(lead):
         verdict = "BETTER than what was learnt"
     else:
         verdict = "learning is not told apart from it"
-    return f"Without learning, {title_of(name)} reaches {spelled_mean(known[name])}: {verdict}."
+    told = f" (on the same images {spelled_mean(lead)} apart)" if lead is not None else ""
+    return f"Without learning, {title_of(name)} reaches {spelled_mean(known[name])}: {verdict}{told}."

@@ -6,7 +6,7 @@ from vitgeom.report.averaged import Averaged
 from vitgeom.report.learnt_alignment import Alignment
 from vitgeom.report.learnt_decoder import LearntDecoder
 from vitgeom.report.learnt_ranks import RankTrial
-from vitgeom.report.learnt_rules import is_beyond, is_near, spelled_mean
+from vitgeom.report.learnt_rules import is_ahead, is_behind, is_near, spelled_mean
 from vitgeom.report.numbers import counted, percent, significant
 from vitgeom.report.statement import Statement
 
@@ -22,7 +22,7 @@ def alignment_statement(found: Alignment, *, rank: int, of: str = "Directions") 
     if found.learnt is None:
         return Statement(f"{of}: V1 is undefined, as no image has any.")
     return Statement(
-        f"{of}: {_against_constant(found.learnt, found.constant)}; {_against_ceiling(found.learnt, found.ceiling)}.",
+        f"{of}: {_against_constant(found.lead)}; {_against_ceiling(found.learnt, found.ceiling)}.",
         f"The network's {rank} hold V1 = {spelled_mean(found.learnt)} of the exact subspace (n = {counted(found.learnt.images, 'test image')}); two "
         f"estimates of that agree to {spelled_mean(found.ceiling)}, the best subspace that knows no image reaches {spelled_mean(found.constant)}, a random "
         f"one {significant(found.chance)}.",
@@ -62,12 +62,12 @@ def _captured(trial: RankTrial) -> str:
     return f"rank {trial.rank} at width {trial.hidden} captures {percent(trial.captured)} of the sensitivity{most}{weights}"
 
 
-def _against_constant(learnt: Averaged, constant: Averaged | None) -> str:
-    if constant is None:
+def _against_constant(lead: Averaged | None) -> str:
+    if lead is None:
         return "whether one subspace for all images would do as well is undefined"
-    if is_beyond(learnt, constant):
+    if is_ahead(lead):
         return "the network beats one subspace for all images, so it has learnt something of the single image"
-    if is_beyond(constant, learnt):
+    if is_behind(lead):
         return "the network is WORSE than one subspace for all images, which needs no network"
     return "the network does NOT beat one subspace for all images, so nothing shows that it looks at the single image"
 

@@ -11,7 +11,7 @@ from vitgeom.report.learnt_rules import spelled_mean
 from vitgeom.report.markup import Markup, table
 from vitgeom.report.numbers import significant
 
-ABSENT = "not learnt"
+ELSEWHERE = "no head was learnt in this regime here"
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class PaperFigure:
     what: str
     theirs: str
     ours: Callable[[LearntDecoder], str | None]
+    absent: str = "not learnt"
 
 
 def _head(*regimes: str) -> Callable[[LearntDecoder], str | None]:
@@ -60,11 +61,12 @@ def _change(figure: str) -> Callable[[LearntDecoder], str | None]:
 
 
 PAPER = (
-    PaperFigure("importance head, some tokens far above others: ρ", "0.998", _head("token_local")),
+    PaperFigure("importance head, some tokens far above others: ρ", "0.998", _head("token_local"), ELSEWHERE),
     PaperFigure(
         "importance head, spread over tokens (depth, DPT): ρ",
         "0.20",
         _head("low_rank_delocalised", "high_rank"),
+        ELSEWHERE,
     ),
     PaperFigure("network: V1, its ceiling, random", "0.713, 0.710, 0.005", _network),
     PaperFigure(
@@ -100,4 +102,4 @@ def _rows(pairs: Sequence[LearntPair], figure: PaperFigure) -> list[tuple[str, .
             rows.append(
                 (figure.what, figure.theirs, pair.label, here, f"{told[0][0].images.get('test', 0):,}")
             )
-    return rows or [(figure.what, figure.theirs, ABSENT, ABSENT, "none")]
+    return rows or [(figure.what, figure.theirs, figure.absent, figure.absent, "none")]

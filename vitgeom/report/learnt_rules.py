@@ -1,6 +1,6 @@
 """The rules behind the words about learnt metrics: near its ceiling, beyond something else, a noisy target.
 
-All of them err on the side of "not shown": two intervals that overlap may still differ.
+All of them err on the side of "not shown".
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ CLEAR = 0.9
 """A target is clear if two estimates of it agree this well, and little is lost by truncation if both targets do."""
 UNDEFINED = "undefined"
 RULES = (
-    f"Near its ceiling: the whole 95 % interval lies above {100 * NEAR:.0f} % of it. Beyond something: the intervals do not overlap. A target is "
+    f"Near its ceiling: the whole 95 % interval lies above {100 * NEAR:.0f} % of it. Better than another one: the 95 % interval of the "
+    "difference, image by image, excludes 0; of effective ranks, the intervals do not overlap. A target is "
     f"called noisy where two estimates of it agree to less than {CLEAR:g}. A model is compared with one noisy "
     "estimate alone, so a perfect one may lie above the agreement of two, at most at about its square root."
 )
@@ -38,6 +39,24 @@ def is_beyond(one: Averaged, other: Averaged) -> bool:
         other: The figure that may be smaller.
     """
     return one.mean.low > other.mean.high
+
+
+def is_ahead(lead: Averaged) -> bool:
+    """Say whether a difference on the same images lies above zero, interval included.
+
+    Args:
+        lead: The difference.
+    """
+    return lead.mean.low > 0
+
+
+def is_behind(lead: Averaged) -> bool:
+    """Say whether it lies below zero.
+
+    Args:
+        lead: The difference.
+    """
+    return lead.mean.high < 0
 
 
 def is_clear(agreement: Averaged) -> bool:

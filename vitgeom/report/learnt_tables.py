@@ -22,6 +22,7 @@ from vitgeom.report.markup import Markup, table
 from vitgeom.report.numbers import percent, short_time, significant
 from vitgeom.report.trained_model import TrainedModel
 
+TRUNCATION = "exact block norms (truncation)"
 ITSELF, UNKNOWN = "the target itself", "not measured"
 
 
@@ -46,7 +47,7 @@ def importance(pair: LearntPair, one: LearntDecoder) -> Markup:
         caption=(
             f"{pair.label}, {one.label}: how scores rank patches, Spearman's ρ with the exact importance (from {one.rank} directions) and with exact block "
             "norms (nothing left out); mean over test images with 95 % intervals. Prefix tokens are left out. Chance: the random score. "
-            "Two estimates: the ceiling. Truncation: one target against the other."
+            "Two estimates: the ceiling. Exact block norms: one target against the other, which is what truncation costs."
         ),
     )
 
@@ -261,17 +262,16 @@ def _became(trial: RankTrial, *, best: bool) -> str:
 def _score_rows(one: LearntDecoder) -> list[tuple[str, ...]]:
     names = (*one.learners, EXACT, *one.plain, RANDOM)
     rows = [
-        (title_of(name), [one.rho(name, target) for target in TARGETS])
+        (TRUNCATION if name == EXACT else title_of(name), [one.rho(name, target) for target in TARGETS])
         for name in names
         if name in one.scores
     ]
     levels = [
         ("two estimates (ceiling)", [one.ceiling[target] for target in TARGETS]),
-        ("truncation", [one.truncation, one.truncation]),
     ]
     found: list[tuple[str, ...]] = []
     for title, (ranked, untruncated) in [*rows, *levels]:
-        other = _cells(untruncated) if title != EXACT else (ITSELF, "", "")
+        other = _cells(untruncated) if title != TRUNCATION else (ITSELF, "", "")
         found.append((title, *_cells(ranked), *other))
     return found
 

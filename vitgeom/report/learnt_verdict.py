@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from vitgeom.report.directions_verdict import REGIMES
 from vitgeom.report.learnt_bottleneck_words import bottleneck_statement, lowers_rank
-from vitgeom.report.learnt_decoder import BOTTLENECK, HEAD, RANKED, LearntDecoder, title_of
+from vitgeom.report.learnt_decoder import BOTTLENECK, CONSTANT, HEAD, RANKED, LearntDecoder, title_of
 from vitgeom.report.learnt_importance_words import importance_statements
 from vitgeom.report.learnt_network_words import alignment_statement, ranks_statement
 from vitgeom.report.learnt_pair import LearntPair
-from vitgeom.report.learnt_rules import is_beyond, is_near
+from vitgeom.report.learnt_rules import is_ahead, is_near
 from vitgeom.report.numbers import counted
 from vitgeom.report.statement import Statement
 from vitgeom.report.verdict import enumerate_words
@@ -96,7 +96,13 @@ def _importance_counts(decoders: Sequence[LearntDecoder]) -> str:
     near = sum(
         found is not None and ceiling is not None and is_near(found, ceiling) for found, ceiling in both
     )
-    return f"The importance head ranks patches near its ceiling in {near} of {len(both)}." if both else ""
+    leads = [one.lead(HEAD, CONSTANT) for one in decoders if HEAD in one.scores]
+    beats = sum(lead is not None and is_ahead(lead) for lead in leads)
+    return (
+        f"The importance head ranks patches near its ceiling in {near} of {len(both)} and beats one map for all images in {beats}."
+        if both
+        else ""
+    )
 
 
 def _network_counts(decoders: Sequence[LearntDecoder]) -> str:
@@ -104,10 +110,7 @@ def _network_counts(decoders: Sequence[LearntDecoder]) -> str:
     found += [each.behind.alignment for one in decoders if (each := one.bottleneck) and each.behind]
     if not found:
         return ""
-    beats = sum(
-        each.learnt is not None and each.constant is not None and is_beyond(each.learnt, each.constant)
-        for each in found
-    )
+    beats = sum(each.lead is not None and is_ahead(each.lead) for each in found)
     near = sum(
         each.learnt is not None and each.ceiling is not None and is_near(each.learnt, each.ceiling)
         for each in found

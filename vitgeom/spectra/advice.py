@@ -51,7 +51,9 @@ def _figures(rank: int, kappa: float | None, variation: float | None) -> str:
     if kappa is None:
         return ""
     spread = (
-        "" if variation is None else f", and their energy varies over patches by {variation:.2f} of its mean"
+        ". No patch token carries any of it: the prefix tokens alone do, and at an earlier layer patches may"
+        if variation is None
+        else f", and their energy varies over patches by {variation:.2f} of its mean"
     )
     return f"{rank} direction{'s' if rank != 1 else ''} hold {100 * kappa:.3g} % of the sensitivity{spread}."
 

@@ -41,7 +41,7 @@ def test_figures_are_those_of_the_file() -> None:
 def test_models_and_scores_that_need_no_learning_are_told_apart() -> None:
     one = parsed(entry(asked=("spn", "importance")))
     assert one.learners == ("importance", "spn")
-    assert one.plain == ("feature norm", "class attention")
+    assert one.plain == ("one map for all images", "feature norm", "class attention")
     assert one.rho("no such score") is None
 
 

@@ -21,7 +21,15 @@ def texts(drawing: Drawing) -> list[str]:
 
 def test_models_come_first_and_a_target_is_not_compared_with_itself() -> None:
     names = [name for name, _ in scores_of(ONE, RANKED)]
-    assert names == ["importance", "spn", "exact block norms", "feature norm", "class attention", "random"]
+    assert names == [
+        "importance",
+        "spn",
+        "exact block norms",
+        "one map for all images",
+        "feature norm",
+        "class attention",
+        "random",
+    ]
     assert "exact block norms" not in [name for name, _ in scores_of(ONE, UNTRUNCATED)]
 
 

@@ -46,9 +46,12 @@ def test_a_weak_model_is_told_apart_from_a_noisy_target(rho: float, ceiling: flo
 @pytest.mark.parametrize(
     ("rho", "words"),
     [
-        (0.9, "class attention reaches 0.66 (0.634 to 0.686): learning beats it."),
-        (0.65, "learning is not told apart from it."),
-        (0.4, "BETTER than what was learnt."),
+        (
+            0.9,
+            "class attention reaches 0.66 (0.634 to 0.686): learning beats it (on the same images 0.24 (0.214 to 0.266) apart).",
+        ),
+        (0.65, "learning is not told apart from it (on the same images −0.01 (−0.0363 to 0.0163) apart)."),
+        (0.4, "BETTER than what was learnt (on the same images −0.26 (−0.286 to −0.234) apart)."),
     ],
 )
 def test_whether_learning_was_worth_it_is_said(rho: float, words: str) -> None:
@@ -98,10 +101,23 @@ def test_head_or_network(head: float, network: float, verdict: str) -> None:
 
 def test_targets_that_disagree_are_both_told() -> None:
     one = decoder(asked=("importance", "spn"), rho={"importance": 0.9, "spn": 0.5})
-    other = {**one.scores["spn"], "block_norms": parse_averaged(average(0.95))}
-    mixed = dataclasses.replace(one, scores={**one.scores, "spn": other})
+    other = {**one.leads["importance"]["spn"], "block_norms": parse_averaged(average(-0.08))}
+    mixed = dataclasses.replace(one, leads={"importance": {"spn": other}})
     assert better_statement(mixed).verdict == (
         "Head or network: by importance the head gives the better importance; by block norms the network gives the better importance."
     )
-    undefined = dataclasses.replace(one, scores={**one.scores, "spn": dict.fromkeys(other)})
+    undefined = dataclasses.replace(one, leads={"importance": {"spn": dict.fromkeys(other)}})
     assert "neither, as ρ is undefined" in better_statement(undefined).verdict
+
+
+@pytest.mark.parametrize(
+    ("one_map", "words"),
+    [
+        (0.3, "near the most that can be asked."),
+        (0.94, "near the most that can be asked, but one map for all images is not told apart from it."),
+        (0.99, "near the most that can be asked, but one map for all images is BETTER."),
+    ],
+)
+def test_a_map_that_knows_no_image_must_be_beaten(one_map: float, words: str) -> None:
+    said = importance_statement(with_rho(0.95, one_map=one_map), "importance")
+    assert said.verdict == f"Importance head: {words}"

@@ -48,7 +48,7 @@ def test_what_is_undefined_is_said() -> None:
     found = alignment()
     nothing = dataclasses.replace(found, learnt=None)
     assert "V1 is undefined" in alignment_statement(nothing, rank=RANK).words
-    bare = dataclasses.replace(found, ceiling=None, constant=None)
+    bare = dataclasses.replace(found, ceiling=None, constant=None, lead=None)
     said = alignment_statement(bare, rank=RANK).verdict
     assert "would do as well is undefined; its ceiling is undefined" in said
 

@@ -19,19 +19,21 @@ def test_every_score_has_interval_deviation_n_and_seeds_for_both_targets() -> No
     assert (
         "importance head 0.93 (0.904 to 0.956) 0.12, n = 80 0.926, 0.93, 0.934 0.9 (0.874 to 0.926) 0.12, n = 80 0.896, 0.9, 0.904"
     ) in text
-    assert "exact block norms 0.96 (0.934 to 0.986) 0.12, n = 80 0.96 the target itself" in text
+    assert "exact block norms (truncation) 0.96 (0.934 to 0.986) 0.12, n = 80 0.96 the target itself" in text
     for part in (
         "random 0.004",
         "two estimates (ceiling) 0.985",
-        "truncation 0.96",
         "digits × nano_supervised, class token from layer 4",
     ):
         assert part in text
 
 
 def test_what_is_undefined_is_a_word() -> None:
-    one = dataclasses.replace(PAIR.decoders[0], truncation=None)
-    assert "truncation undefined undefined undefined" in words(learnt_tables.importance(PAIR, one))
+    nothing = dict.fromkeys(PAIR.decoders[0].ceiling)
+    one = dataclasses.replace(PAIR.decoders[0], ceiling=nothing)
+    assert "two estimates (ceiling) undefined undefined undefined" in words(
+        learnt_tables.importance(PAIR, one)
+    )
 
 
 def test_v1_stands_beside_ceiling_constant_and_chance() -> None:

@@ -16,7 +16,7 @@ def test_the_headline_counts_what_holds() -> None:
     bad = learnt_pair(dataset="photos", rho=dict.fromkeys(RHO, 0.2), v1=(0.3, 0.71, 0.3))
     assert learnt_headline([good, bad]) == (
         "Models were trained for 6 of 6 decoders (each at one layer, on 2 pairs of dataset and backbone). The importance head ranks patches near its "
-        "ceiling in 1 of 2. The network's directions beat one subspace for all images in 3 of 4 and come near their ceiling in 1. The bottleneck lowers "
+        "ceiling in 1 of 2 and beats one map for all images in 1. The network's directions beat one subspace for all images in 3 of 4 and come near their ceiling in 1. The bottleneck lowers "
         "the effective rank in 2 of 2."
     )
 

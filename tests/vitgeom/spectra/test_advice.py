@@ -36,3 +36,12 @@ def test_figures_come_first_and_closeness_last() -> None:
     )
     assert "captured share and the variation" in words(0.78, 0.48)
     assert "border" not in words(0.95, 0.1)
+
+
+def test_a_low_rank_that_would_do_as_well_is_told() -> None:
+    assert "These 20 directions hold enough by themselves, too" in words(0.99, 0.8)
+    assert "by themselves" not in words(0.3, 0.8)
+
+
+def test_patches_that_carry_nothing_are_told() -> None:
+    assert "No patch token carries any of it: the prefix tokens alone do" in words(0.4, None)
