@@ -1,4 +1,4 @@
-"""``vitgeom datasets`` and ``vitgeom backbones``: what there is to choose from."""
+"""``vitgeom datasets``, ``backbones`` and ``decoders``: what there is to choose from."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add both commands."""
+    """Add the commands."""
     commands.add_parser("datasets", help="list the datasets and their options").set_defaults(run=run_datasets)
     commands.add_parser(
         "backbones", help="list the backbones that come along, and say how others are named"
     ).set_defaults(run=run_backbones)
+    commands.add_parser(
+        "decoders", help="list the decoders whose derivatives are looked at, and how outputs are measured"
+    ).set_defaults(run=run_decoders)
 
 
 def run_datasets(arguments: argparse.Namespace) -> int:
@@ -47,4 +50,17 @@ def run_backbones(arguments: argparse.Namespace) -> int:
         )
     print("\nAny timm ViT name:     --backbone vit_small_patch14_dinov2.lvd142m")
     print("A checkpoint file:     --backbone model.safetensors --architecture vit_small_patch16_224")
+    return 0
+
+
+def run_decoders(arguments: argparse.Namespace) -> int:
+    """Print the decoders with their outputs, and the metrics that an output can be measured by."""
+    from vitgeom.decoders import DECODERS, OUTPUT_METRICS
+
+    for name, entry in DECODERS.items():
+        print(f"{name:16} {entry.output}")
+    print("\nThe heads named scenes_... were trained on the embedded backbones and go with these alone.")
+    print(f"Output metrics, behind a colon: {', '.join(OUTPUT_METRICS)}; for example scenes_camera:so3")
+    print("Choose them:             vitgeom stage diagnose --set 'diagnose.decoders=[cls, scenes_depth]'")
+    print("Your own, in a notebook: vitgeom.decoders.probe_decoder, head_decoder")
     return 0

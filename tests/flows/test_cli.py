@@ -127,6 +127,14 @@ def test_datasets_are_listed_with_their_options(capsys: pytest.CaptureFixture[st
     assert "--data FOLDER" in said
 
 
+def test_decoders_are_listed_with_what_they_return(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["decoders"]) == 0
+
+    said = capsys.readouterr().out
+    assert "patch_mean       mean [D] over the patch tokens" in said
+    assert "so3" in said
+
+
 def test_options_are_not_guessed_from_their_first_letters(capsys: pytest.CaptureFixture[str]) -> None:
     """``--back`` would be ``--backbone``, and a later option of that name another thing."""
     with pytest.raises(SystemExit, match="2"):

@@ -186,7 +186,9 @@ def learnt_problems(one: LearntDecoder) -> Iterator[str]:
     for learner, others in one.leads.items():
         for other, by_target in others.items():
             for lead in by_target.values():
-                yield from averaged_problems(f"the lead of {learner} over {other}", lead, least=-2.0, most=2.0)
+                yield from averaged_problems(
+                    f"the lead of {learner} over {other}", lead, least=-2.0, most=2.0
+                )
     yield from alignment_problems(one.alignment)
     for name, model in one.models.items():
         yield from model_problems(name, model)

@@ -26,6 +26,10 @@ NEXT_STEP: dict[Name, str] = {
         "is undefined. Check that the decoder is connected to these features and not saturated."
     ),
 }
+NO_PATCHES = (
+    "No patch token carries any of it: all lies on class and register tokens, as behind the last block of a class token. "
+    "Which tokens matter is a question for an earlier layer."
+)
 CLOSE = 0.05
 
 
@@ -38,12 +42,9 @@ def advice(verdict: Regime, *, rank: int, kappa: float | None, variation: float 
         kappa: kappa_cap(rank).
         variation: CV of token energy over patches.
     """
-    parts = [
-        _figures(rank, kappa, variation),
-        NEXT_STEP[verdict.name],
-        _as_well(verdict, rank),
-        _close(verdict),
-    ]
+    without_patches = variation is None and verdict.name not in ("structural", "undefined")
+    step = NO_PATCHES if without_patches else NEXT_STEP[verdict.name]
+    parts = [_figures(rank, kappa, variation), step, _as_well(verdict, rank), _close(verdict)]
     return " ".join(part for part in parts if part)
 
 
@@ -51,11 +52,9 @@ def _figures(rank: int, kappa: float | None, variation: float | None) -> str:
     if kappa is None:
         return ""
     spread = (
-        ". No patch token carries any of it: the prefix tokens alone do, and at an earlier layer patches may"
-        if variation is None
-        else f", and their energy varies over patches by {variation:.2f} of its mean"
+        "" if variation is None else f", and their energy varies over patches by {variation:.2f} of its mean"
     )
-    return f"{rank} direction{'s' if rank != 1 else ''} hold {100 * kappa:.3g} % of the sensitivity{spread}."
+    return f"{rank} {'directions hold' if rank != 1 else 'direction holds'} {100 * kappa:.3g} % of the sensitivity{spread}."
 
 
 def _as_well(verdict: Regime, rank: int) -> str:
