@@ -7,6 +7,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from flows import console
 from flows.cell import Cell
@@ -77,6 +78,7 @@ def diagnose_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, re
         num_bootstrap=params.num_bootstrap,
         seed=wanted.params.seed,
         name=name,
+        asked=asked_for(params),
     )
     if results.write_directions(cell, content):
         console.say(f"diagnose {name}: replaces other figures in {results.directions(cell)}")
@@ -87,6 +89,13 @@ def diagnose_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, re
 def decoder_refs(params: Diagnose | Metric) -> list[DecoderRef]:
     """Return every decoder at every layer."""
     return [DecoderRef.spelled(name, layer=layer) for name in params.decoders for layer in params.layers]
+
+
+def asked_for(params: Diagnose | Metric) -> dict[str, Any]:
+    """Return the parameters that decide the figures, as plain JSON."""
+    return params.model_dump(
+        mode="json", exclude={"datasets", "rows_per_range", "device", "threads", "workers"}
+    )
 
 
 def settings_from(wanted: Resolved) -> TargetSettings:

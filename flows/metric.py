@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from flows import console
 from flows.cell import Cell
-from flows.diagnose import decoder_refs
+from flows.diagnose import asked_for, decoder_refs
 from flows.engine_scope import engine_for
 from flows.metric_work import MetricWork
 from flows.outcome import Outcome, attempt_each, require_all
@@ -100,6 +100,7 @@ def metric_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, resu
         num_bootstrap=params.num_bootstrap,
         seed=wanted.params.seed,
         name=name,
+        asked=asked_for(params),
     )
     if results.write_metric(cell, content):
         console.say(f"metric {name}: replaces other figures in {results.metric(cell)}")

@@ -15,13 +15,17 @@ PACKAGES = ("vitgeom", "torch", "timm", "numpy", "zarr", "ray", "prefect", "dvc"
 SOURCES = ("flows", "tasks", "vitgeom", "params.yaml")
 
 
+STEPS_OF_THEIR_OWN = ("diagnose", "metric", "shift", "sweep")
+"""Blocks of parameters of steps whose files may be of an earlier call with other ones: these files say themselves what they were asked for."""
+
+
 def provenance(params: Profile) -> dict[str, Any]:
-    """Return plain JSON: git, versions, machine and every parameter."""
+    """Return plain JSON: git, versions, machine and the parameters of what is made together."""
     return {
         "git": git_state(),
         "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
         "machine": {"system": f"{platform.system()} {platform.machine()}", "cpus": os.cpu_count()},
-        "params": params.model_dump(mode="json"),
+        "params": params.model_dump(mode="json", exclude=set(STEPS_OF_THEIR_OWN)),
     }
 
 

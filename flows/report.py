@@ -110,7 +110,7 @@ def request_for_page(
             )
         ),
         costs=tuple(cost for cell in finished for cost in _costs(cell, wanted, results)),
-        provenance=provenance(wanted.params),
+        provenance={**provenance(wanted.params), **_asked(wanted.cells, results)},
         out=str(wanted.out),
     )
 
@@ -195,6 +195,16 @@ def _outdated(
     reason = f"its {what} are of other images or weights. Run vitgeom stage {stage} again, then vitgeom stage report"
     console.warn(f"{cell.name}: {reason}")
     return f"{reason[0].upper()}{reason[1:]}."
+
+
+def _asked(cells: Sequence[Cell], results: Results) -> dict[str, Any]:
+    """Return what the steps of their own were asked for when their figures were made, by step and cell."""
+    readers = {"diagnose": results.read_directions, "metric": results.read_metric}
+    found = {
+        step: {cell.name: told["asked"] for cell in cells if "asked" in (told := read(cell) or {})}
+        for step, read in readers.items()
+    }
+    return {step: asked for step, asked in found.items() if asked}
 
 
 def _of_these_features(found: Mapping[str, Any], cell: Cell, results: Results) -> bool:

@@ -71,6 +71,7 @@ def summarise_metric(
     num_bootstrap: int,
     seed: int,
     name: str,
+    asked: Mapping[str, Any],
 ) -> tuple[bytes, Receipt]:
     """Return the figures of all decoders of a cell as JSON, and a receipt.
 
@@ -82,6 +83,7 @@ def summarise_metric(
         num_bootstrap: Resamples behind each interval over images.
         seed: Decides them, and the random scores.
         name: Of the cell.
+        asked: Parameters that the figures were asked for with; kept beside them.
     """
     found = [
         _figures(pair, backbone, Root(store), OverImages(num_bootstrap, seed, pair.decoder.label))
@@ -93,6 +95,7 @@ def summarise_metric(
         "of": {"dataset": images.digest, "weights": backbone.spec.weights_digest},
         "tokens": backbone.spec.layout.to_json(),
         "num_bootstrap": num_bootstrap,
+        "asked": dict(asked),
         "pairs": found,
         "pictures": small_pictures(images.splits[SPLIT], backbone, shown),
     }

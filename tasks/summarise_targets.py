@@ -50,6 +50,7 @@ def summarise_targets(
     num_bootstrap: int,
     seed: int,
     name: str,
+    asked: Mapping[str, Any],
 ) -> tuple[bytes, Receipt]:
     """Return the results file of one cell, and its receipt.
 
@@ -61,6 +62,7 @@ def summarise_targets(
         num_bootstrap: Resamples behind each interval over images.
         seed: Decides them.
         name: Of the cell.
+        asked: Parameters that the figures were asked for with; kept beside them.
 
     Raises:
         CorruptData: Figures or arrays of a target are damaged.
@@ -77,6 +79,7 @@ def summarise_targets(
         "of": {"dataset": images.digest, "weights": backbone.spec.weights_digest},
         "tokens": backbone.spec.layout.to_json(),
         "num_bootstrap": num_bootstrap,
+        "asked": dict(asked),
         "pairs": pairs,
         "metrics": metric_agreements(opened, num_bootstrap=num_bootstrap, seed=seed),
         "pictures": _pictures(images, backbone, pairs),

@@ -56,9 +56,14 @@ def test_directions_reach_the_page_if_they_are_of_its_images_and_weights(
 
     description = results.read_features(cell)[0].description
     of = {"dataset": description["dataset"], "weights": description["weights"]}
-    results.write_directions(cell, json.dumps({**planted_directions(), "of": of}).encode())
-    [source] = request_for_page(wanted, {}, {}, {}, {}).directions
+    asked = {"rank": 7, "images": 3}
+    results.write_directions(cell, json.dumps({**planted_directions(), "of": of, "asked": asked}).encode())
+    request = request_for_page(wanted, {}, {}, {}, {})
+    [source] = request.directions
     assert source.figures == str(results.directions(cell).absolute())
+    # What the figures were asked for, not what the parameters say now.
+    assert request.provenance["diagnose"] == {cell.name: asked}
+    assert not {"diagnose", "metric", "shift", "sweep"} & set(request.provenance["params"])
 
     results.write_directions(cell, json.dumps(planted_directions()).encode())
     [source] = request_for_page(wanted, {}, {}, {}, {}).directions

@@ -26,6 +26,7 @@ def summary(folder: Path, **options: Any) -> tuple[dict[str, Any], Any, Any]:
         store=str(folder),
         num_bootstrap=50,
         seed=0,
+        asked={"rank": 3},
         name="noise",
     )
     return json.loads(content), receipt, sealed
@@ -80,5 +81,6 @@ def test_damaged_figures_are_refused(tmp_path: Path) -> None:
             store=str(tmp_path),
             num_bootstrap=50,
             seed=0,
+            asked={"rank": 3},
             name="noise",
         )
