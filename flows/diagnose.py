@@ -24,6 +24,7 @@ from tasks.summarise_targets import summarise_targets
 from tasks.target_request import DecoderRef, TargetSettings
 from tasks.target_set import make_target_set
 from vitgeom.backbones import check_device
+from vitgeom.decoders.embedded_heads import SCENE_HEADS
 
 
 @flow(name="diagnose", run_name="diagnose directions")
@@ -58,10 +59,12 @@ def diagnose(study: Study, left_out: Sequence[str] = ()) -> list[Outcome]:
 def diagnose_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, results: Results) -> Receipt:
     """Make or find a cell's targets, and write what they come to; ``name`` is what Prefect shows."""
     params = wanted.params.diagnose
+    decoders = decoder_refs(params)
+    warn_of_other_pictures(decoders, cell)
     sealed = make_target_set(
         cell.dataset_ref,
         cell.backbone_ref,
-        decoder_refs(params),
+        decoders,
         store=wanted.store,
         settings=settings_from(wanted),
         engine=engine,
@@ -89,6 +92,15 @@ def diagnose_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, re
 def decoder_refs(params: Diagnose | Metric) -> list[DecoderRef]:
     """Return every decoder at every layer."""
     return [DecoderRef.spelled(name, layer=layer) for name in params.decoders for layer in params.layers]
+
+
+def warn_of_other_pictures(decoders: Sequence[DecoderRef], cell: Cell) -> None:
+    """Say where a head sees other pictures than it was trained on: its output means little there, and so does what it reacts to."""
+    heads = sorted({decoder.name for decoder in decoders if decoder.name in SCENE_HEADS})
+    if heads and "scenes" not in cell.dataset_ref.name:
+        console.warn(
+            f"{cell.name}: {', '.join(heads)} was trained on rendered scenes; on other pictures its output, and what that reacts to, means little"
+        )
 
 
 def asked_for(params: Diagnose | Metric) -> dict[str, Any]:

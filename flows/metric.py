@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from flows import console
 from flows.cell import Cell
-from flows.diagnose import asked_for, decoder_refs
+from flows.diagnose import asked_for, decoder_refs, warn_of_other_pictures
 from flows.engine_scope import engine_for
 from flows.metric_work import MetricWork
 from flows.outcome import Outcome, attempt_each, require_all
@@ -66,6 +66,7 @@ def metric_cell(name: str, cell: Cell, *, wanted: Resolved, engine: Engine, resu
     )
     work = MetricWork(cell, backbone, wanted, engine)
     decoders = decoder_refs(params)
+    warn_of_other_pictures(decoders, cell)
     targets, again = work.targets(decoders, again=False), work.targets(decoders, again=True)
     choices = {
         decoder: choose(

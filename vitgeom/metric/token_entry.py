@@ -50,9 +50,13 @@ class TokenEntry(nn.Module):
 
         Args:
             batches: Features, some images at a time.
+
+        Raises:
+            InvalidInput: Features of another width, or not finite.
         """
         count, total, squares = 0, torch.zeros(self.dim + 1, dtype=torch.float64), torch.zeros(self.dim + 1, dtype=torch.float64)  # fmt: skip
         for features in batches:
+            self.check(features)
             x = self._channels(features).double().flatten(0, 1)
             count, total, squares = count + len(x), total + x.sum(dim=0), squares + x.square().sum(dim=0)
         mean = total / count
