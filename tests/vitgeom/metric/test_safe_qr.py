@@ -92,9 +92,18 @@ def test_half_precision_is_computed_in_single(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize(("n", "r"), [(1, 1), (2, 2), (7, 3), (20, 20), (257 * 6, 20), (65 * 96, 20)])
 def test_the_fixed_columns_are_orthonormal_at_every_size(n: int, r: int) -> None:
-    p = _fixed_columns(torch.zeros(1, n, r, dtype=torch.float64))
+    p = _fixed_columns(n, r, dtype=torch.float64, device=torch.device("cpu"))
     torch.testing.assert_close(p.T @ p, torch.eye(r, dtype=torch.float64), rtol=0, atol=1e-12)
-    assert torch.equal(p, _fixed_columns(torch.zeros(1, n, r, dtype=torch.float64)))
+    assert not p.is_inference()
+
+
+def test_columns_first_asked_for_without_gradients_can_be_trained_with() -> None:
+    x = torch.randn(1, 83, 3, generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        orthonormal_columns(x)
+    x.requires_grad_(True)
+    orthonormal_columns(x)[0, 0, 0].backward()
+    assert x.grad is not None
 
 
 def test_more_columns_than_rows_are_refused() -> None:
