@@ -13,7 +13,7 @@ from vitgeom.report.fused_pair import FusedPair, MethodRow
 from vitgeom.report.numbers import counted, percent, points
 from vitgeom.report.verdict import spelled
 
-FUSED = "vfusion"
+FUSED, SIGNIFICANT = "vfusion", 0.05
 RIVALS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("best_layer",), "the best layer"),
     (("stacking",), "logistic stacking"),
@@ -103,11 +103,20 @@ def _against(pair: FusedPair, names: Sequence[str], words: str) -> str | None:
         FusionAnswer.SAME: f"it is not told apart from {words}",
         FusionAnswer.WORSE: f"it falls behind {words}",
     }[kind]
-    p = "" if rival.score.mcnemar_p is None else f"; McNemar p = {rival.score.mcnemar_p:.2g}"
+    p = _tested(rival.score.mcnemar_p, told_apart=kind is not FusionAnswer.SAME)
     return (
         f"{verdict} ({percent(rival.score.accuracy.value)}, difference {points(gain.value)}, 95 % interval {points(gain.low)} to "
         f"{points(gain.high)}{p})"
     )
+
+
+def _tested(p: float | None, *, told_apart: bool) -> str:
+    """Return the p-value; the interval is of all seeds, the test of the first one, so the two can disagree."""
+    if p is None:
+        return ""
+    if told_apart and p >= SIGNIFICANT:
+        return f"; McNemar's test, of the first seed alone, does not tell them apart, p = {p:.2g}"
+    return f"; McNemar p = {p:.2g}"
 
 
 def _closed(share: float) -> str:

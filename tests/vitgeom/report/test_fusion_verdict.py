@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from tests.support.fused_results import SKILLS, across, fused_pair
@@ -34,6 +36,21 @@ def test_the_difference_is_vfusion_minus_the_rival() -> None:
     gain = 100 * (fused.accuracy.value - best.accuracy.value)
     assert f"difference +{gain:.1f} points" in fusion_sentence(pair)
     assert "it beats the Super Learner" in fusion_sentence(pair)
+
+
+def test_a_test_of_one_seed_that_says_otherwise_is_told() -> None:
+    pair = fused_pair()
+    rival = pair.method("best_layer")
+    assert rival is not None
+    for p, words in (
+        (0.062, "McNemar's test, of the first seed alone, does not tell them apart, p = 0.062"),
+        (0.01, "; McNemar p = 0.01"),
+    ):
+        score = dataclasses.replace(rival.score, mcnemar_p=p)
+        methods = tuple(
+            dataclasses.replace(row, score=score) if row is rival else row for row in pair.methods
+        )
+        assert words in fusion_sentence(dataclasses.replace(pair, methods=methods))
 
 
 def test_stacking_and_the_super_learner_go_by_their_own_names() -> None:
