@@ -28,7 +28,7 @@ from tests.benchmarks.direction_cases import (
     nano_case,
     planted_case,
 )
-from tests.benchmarks.direction_peers import PEERS, Answer, missing_peers, ours
+from tests.benchmarks.direction_peers import Answer, missing_peers, ours, peers_of
 from tests.benchmarks.rows import Row, table
 from vitgeom.spectra import Diagnosis, diagnose
 
@@ -38,14 +38,15 @@ KAPPA_BAR, VARIATION_BAR, SIGMA_BAR, SECONDS_BAR, BYTES_BAR = 0.006, 0.01, 0.005
 
 def compared(case: DirectionCase, *, rounds: int = ROUNDS) -> list[Row]:
     """Measure ours and every peer on one case."""
-    methods = {"ours": ours, **PEERS}
+    peers = peers_of(case)
+    methods = {"ours": ours, **peers}
     times: dict[str, list[float]] = {name: [] for name in methods}
     answers: dict[str, list[Answer]] = {name: [] for name in methods}
     for index in range(rounds + 1):  # the first round warms up and is dropped
         for name in sorted(methods, reverse=bool(index % 2)):
             taken = clock(lambda name=name, seed=index: answers[name].append(methods[name](case, seed)))
             times[name].append(taken)
-    return [_peer_row(case, name, times, answers) for name in PEERS]
+    return [_peer_row(case, name, times, answers) for name in peers]
 
 
 def _peer_row(

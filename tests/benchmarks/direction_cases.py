@@ -16,7 +16,7 @@ from torch import Tensor
 from tests.support.matrices import with_singular_values
 from tests.support.planted_spectra import planted_spectra
 from vitgeom.backbones import Backbone, load_backbone
-from vitgeom.decoders import cls_decoder
+from vitgeom.decoders import BoundDecoder, cls_decoder
 from vitgeom.decoders.jacobian import jacobian_of
 from vitgeom.linop import DenseOperator, LinearOperator
 
@@ -35,6 +35,7 @@ class DirectionCase:
         num_prefix: Tokens at the start that are no patches.
         operator: Builds J as an operator; its cost is part of ours.
         explicit: Builds J [M, N D]; its cost is part of the peers that need it.
+        point: The decoder at its features; None where there is only a matrix.
     """
 
     name: str
@@ -42,6 +43,7 @@ class DirectionCase:
     num_prefix: int
     operator: Callable[[], LinearOperator]
     explicit: Callable[[], Tensor]
+    point: BoundDecoder | None = None
 
     @cached_property
     def sigma(self) -> Tensor:
@@ -89,6 +91,7 @@ def backbone_case(name: str, backbone: Backbone) -> DirectionCase:
         layout.num_prefix,
         lambda: jacobian_of(bound, backbone),
         lambda: torch.autograd.functional.jacobian(bound, bound.features).flatten(1),
+        bound,
     )
 
 

@@ -11,9 +11,11 @@ import numpy as np
 import torch
 from scipy.sparse.linalg import LinearOperator as ScipyOperator
 from scipy.sparse.linalg import svds
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tests.benchmarks.direction_cases import RANK, DirectionCase
+from vitgeom.decoders import BoundDecoder
 from vitgeom.linop import CountedOperator
 from vitgeom.spectra import diagnose
 
@@ -68,7 +70,52 @@ def lowrank_svd(case: DirectionCase, seed: int) -> Answer:
 
 def arpack(case: DirectionCase, seed: int) -> Answer:
     """scipy's svds on the same products, one vector at a time; it has no estimate of the norm, so it is given the true one."""
-    counted = CountedOperator(case.operator())
+    return _svds(case, CountedOperator(case.operator()), seed)
+
+
+def curvature_library(case: DirectionCase, seed: int) -> Answer:
+    """The same with the Jacobian operator of curvlinops, which differentiates by parameters: the features are made one."""
+    return _svds(case, CountedOperator(_FeatureJacobian(case)), seed)
+
+
+class _FeatureJacobian:
+    """curvlinops' operator with features in the place of parameters; attention on the path that has forward derivatives."""
+
+    def __init__(self, case: DirectionCase) -> None:
+        from curvlinops import JacobianLinearOperator
+
+        point = case.point
+        assert point is not None, "a matrix is no decoder"
+        module = _Decoding(point)
+        self._operator = JacobianLinearOperator(
+            module,
+            [module.features],
+            [(torch.zeros(1, 1), torch.zeros(1))],
+            check_deterministic=False,
+        )
+        self.shape = (int(point(point.features).numel()), point.features.numel())
+        self.dtype, self.device = point.features.dtype, point.features.device
+
+    def matmat(self, v_NK: Tensor) -> Tensor:
+        with sdpa_kernel(SDPBackend.MATH):
+            return self._operator @ v_NK
+
+    def rmatmat(self, u_MK: Tensor) -> Tensor:
+        with sdpa_kernel(SDPBackend.MATH):
+            return self._operator.adjoint() @ u_MK
+
+
+class _Decoding(nn.Module):
+    def __init__(self, point: BoundDecoder) -> None:
+        super().__init__()
+        self.point = point
+        self.features = nn.Parameter(point.features.clone())
+
+    def forward(self, _: Tensor) -> Tensor:
+        return self.point(self.features).reshape(1, -1)
+
+
+def _svds(case: DirectionCase, counted: CountedOperator, seed: int) -> Answer:
     kind = np.float32 if counted.dtype == torch.float32 else np.float64
 
     def through(product: Callable[[Tensor], Tensor]) -> Callable[[np.ndarray], np.ndarray]:
@@ -95,6 +142,15 @@ PEERS: dict[str, Method] = {
     "explicit J + torch.svd_lowrank": lowrank_svd,
     f"scipy svds, k = {RANK}, tol {TOLERANCE:g}, norm given": arpack,
 }
+
+
+LIBRARY = "scipy svds on the Jacobian operator of curvlinops"
+
+
+def peers_of(case: DirectionCase) -> dict[str, Method]:
+    """Return the peers of a case: those that need a decoder, or a package that is not installed, where they can be had."""
+    further = {LIBRARY: curvature_library} if case.point is not None and not missing_peers() else {}
+    return {**PEERS, **further}
 
 
 def missing_peers() -> str:
