@@ -38,7 +38,7 @@ class BottleneckRequest(Request):
     images: dict[str, tuple[int, ...]]
     registers: int = Field(default=32, ge=1)
     latent: int = Field(default=128, ge=1)
-    kl_weight: float = Field(default=3.0, ge=0)
+    kl_weight: float = Field(default=6.0, ge=0)
     task_weight: float = Field(default=1.0, ge=0)
     rank: int = Field(ge=1)
     recipe: Recipe = "auto"

@@ -1,4 +1,4 @@
-"""How far the register bottleneck lowers the effective rank of the embedded point-map decoder, and what it costs.
+"""How far the register bottleneck lowers the effective rank (exp of the entropy of the shares of sigma²) of the embedded point-map decoder, and what it costs.
 
 Trained on rendered scenes of a stream of its own; epochs are chosen on another, figures come from the test split of ``scenes``.
 ``python -m tests.benchmarks.bench_bottleneck`` prints everything that was measured as JSON.

@@ -47,7 +47,7 @@ class BottleneckLearner:
         vae: BottleneckVAE,
         joined: JoinedTaps,
         *,
-        kl_weight: float = 3.0,
+        kl_weight: float = 6.0,
         task_weight: float = 1.0,
     ) -> None:
         check_fits(vae, joined)
