@@ -16,7 +16,8 @@ SOURCES = ("flows", "tasks", "vitgeom", "params.yaml")
 
 
 STEPS_OF_THEIR_OWN = ("diagnose", "metric", "shift", "sweep")
-"""Blocks of parameters of steps whose files may be of an earlier call with other ones: these files say themselves what they were asked for."""
+"""Blocks of parameters of steps whose files may be of an earlier call with other ones. Those of diagnose and metric say what they were asked for, the section on shift names its
+corruptions and severities, and the sweep is not on the page."""
 
 
 def provenance(params: Profile) -> dict[str, Any]:
