@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tasks.target_set import make_target_set
 from tests.support.counting_engine import CountingEngine
-from tests.support.small_targets import CLS, MEAN, make
+from tests.support.small_extraction import BACKBONE, noise
+from tests.support.small_targets import CLS, MEAN, make, settings
 from vitgeom.errors import StoreLocked
 from vitgeom.store.lease import lease
 from vitgeom.store.targets import open_targets
@@ -32,3 +34,18 @@ def test_another_driver_at_work_is_told(tmp_path: Path) -> None:
     [receipt] = make(tmp_path / "a").values()
     with lease(Root(tmp_path / "b"), receipt.detail["address"]), pytest.raises(StoreLocked, match="process"):
         make(tmp_path / "b")
+
+
+def test_fewer_images_than_were_asked_for_are_told(tmp_path: Path) -> None:
+    told: list[str] = []
+    make_target_set(
+        noise(),
+        BACKBONE,
+        (CLS,),
+        store=str(tmp_path),
+        settings=settings(images=10**6, recipe="krylov", rank=1, budget=12),
+        engine=CountingEngine(),
+        emit=told.append,
+        label="noise",
+    )
+    assert "which has fewer than the 1,000,000 that were asked for" in told[0]
